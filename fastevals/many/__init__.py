@@ -1,1 +1,1 @@
-"""Many at once: groups of rows, models, classes and folds, each in one call."""
+"""Metrics of many groups of rows, models, classes or folds, in one call."""

@@ -50,7 +50,7 @@ R = TypeVar("R")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BYTE_CLASSES = 1 << 8  # classes whose numbers take one byte: a stable sort of these is a radix sort of one pass
+BYTE_CLASSES = 1 << 8  # classes whose numbers fit into one byte; a stable sort of bytes is a radix sort in one pass
 ROWS_PER_TILE = 1 << 11  # rows copied at a time, while the scores of all classes are in cache
 MANY = 64  # classes
 SMALL_CELLS = 1 << 16  # scores that one thread handles in less than a millisecond
@@ -67,15 +67,15 @@ class ClassScores:
     weights : ndarray of float64 of shape (n_samples,), or None
         Row weights, none zero.
     codes : ndarray of uint8 or uint16 of shape (n_samples,), or None
-        The class number of each row, with one label per row.
+        The class number of each row, if rows have one label.
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
-        1 where a row has a class, with many labels per row.
+        1 where a row has a class, if rows may have many labels.
     row_sums : tuple of float
-        Bounds of the sums of a row's scores; with one label per row, these include rows of weight zero.
+        Lowest and highest sum of a row's scores; if rows have one label, rows of weight zero are included.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
-        The result of `doubled_pairs`, once it is known.
+        The result of `doubled_pairs`, once it has been computed.
     """
 
     columns: NDArray[Any]
@@ -106,7 +106,7 @@ class ClassScores:
         return flags
 
     def by_class(self) -> ScoreColumns:
-        """Return the columns, each to rank a class against the rest."""
+        """Return the columns of scores, each of which ranks one class against the rest."""
         names = [f"y_score[:, {k}]" for k in range(len(self.columns))]
         weights = self.weights
         return ScoreColumns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
@@ -118,7 +118,7 @@ class ClassScores:
         return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
 
     def support(self) -> NDArray[Any]:
-        """Sum the weights of the rows of each class."""
+        """Return the total row weight of each class."""
         weights = self.weights
         if weights is None:
             return self.n_positives
@@ -168,14 +168,14 @@ def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: in
 
 
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
-    """Copy a matrix column by column, with all rows or some; raise if a value is not finite.
+    """Copy all or some rows of a matrix, column by column; raise if a value is not finite.
 
-    Returns bounds of the row sums too.
+    Also returns the lowest and the highest row sum.
     """
     n = matrix.shape[0] if kept is None else kept.size
     out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
     parts = chunks(n)
-    contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # otherwise `take` copies it all each time
+    contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # otherwise `take` copies the whole matrix
 
     plain = contiguous and matrix.dtype == np.float64
 
@@ -222,20 +222,20 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
 
 
 def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
-    """Keep to one thread if starting a second takes longer than the work."""
+    """Return a context that allows one thread if starting a second would take longer than the work."""
     return num_threads(1) if scores.columns.size < SMALL_CELLS else nullcontext()
 
 
 def _run_if_large(
     scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable
 ) -> list[R]:
-    """Call `run`, or stay in this thread if starting a second takes longer than the work."""
+    """Call `run`, or stay in this thread if starting a second would take longer than the work."""
     return run(task, items, compiles=compiles) if scores.columns.size >= SMALL_CELLS else list(map(task, items))
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
     """Return each class's AUC against the rest, from its pairs with the other classes and the sizes of all classes."""
-    rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may pass 2**63
+    rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may exceed 2**63
     return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
 
 
@@ -258,9 +258,9 @@ def pair_aucs(scores: ClassScores) -> Floats:
 # Every row is placed among the sorted scores of class j: one sort per class and one look-up per row, instead of one
 # sort per pair --------------------------------------------------------------------------------------------------------
 def doubled_pairs(scores: ClassScores) -> Ints:
-    """Count the pairs of a row of class j and one of class k that column j ranks correctly, doubled; ties count one.
+    """Count the pairs of rows of classes j and k that column j ranks correctly, doubled, so that a tie counts one.
 
-    Returns shape (n_classes, n_classes), 0 where j = k or a class has no rows.
+    Returns an array of shape (n_classes, n_classes), 0 where j = k or a class has no rows.
     """
     if scores.doubled is None:
         scores.doubled = _doubled_pairs(scores)
@@ -299,7 +299,7 @@ def _weighted_pair_aucs(scores: ClassScores) -> Floats:
     assert scores.weights is not None
     check_class_sizes("y_true", CLASS_ROWS, int(sizes.max()))
     rows = rows_by_code(codes, sizes.size)
-    # A class's unit cancels out: with a unit per class, no product overflows or vanishes.
+    # Each class's weights are scaled by a unit, which cancels out, so that no product overflows or vanishes.
     units = np.array([power_of_two(total) for total in scores.support().tolist()])
     weights = scores.weights * units[codes]
     totals, above = np.zeros((sizes.size, 2)), [np.empty((2 * n + 1, 2)) for n in sizes.tolist()]
@@ -330,7 +330,7 @@ def _sum_over_rows(
     dtype: DTypeLike,
     compiles: Hashable,
 ) -> dict[int, NDArray[Any]]:
-    """Place all rows among the sorted keys of each class that has rows, and add up the results by the rows' classes.
+    """Place all rows among the sorted keys of each class that has rows; add up the results by the classes of the rows.
 
     Returns sums of shape (n_parts, n_classes, 2) for each class.
     """

@@ -36,8 +36,8 @@ class ClassRankings(Result):
     """Rows of many classes, ranked by one score per class.
 
     `y_true` has one label per row (multiclass) or is an indicator matrix (multilabel). Each class is ranked against the
-    rest by its own column. Only ``average="micro"`` compares columns with each other; rows need not add up to 1. Later
-    changes to the arrays have no effect.
+    rest by its own column. Only ``average="micro"`` compares columns with each other; a row's scores need not add up to
+    1. Later changes to the arrays have no effect.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class ClassRankings(Result):
     y_score : array-like of shape (n_samples, n_classes)
         Finite scores of any real dtype: one column per class, higher for rows of the class.
     labels : sequence of n_classes labels, optional
-        The classes of the columns, in order. By default the labels that occur, sorted, or, for an indicator matrix, 0
-        to n_classes - 1. Classes without rows are allowed; their values are undefined.
+        The class of each column, in order. The default is the labels that occur, sorted; for an indicator matrix, it is
+        0 to n_classes - 1. Classes without rows are allowed; their values are undefined.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out (but their labels count as occurring).
 
@@ -56,15 +56,15 @@ class ClassRankings(Result):
     labels : ndarray of shape (n_classes,)
         Names of the classes, read-only.
     n_samples : int
-        Rows of weight above zero.
+        Number of rows with weight above zero.
     n_positives : ndarray of shape (n_classes,)
-        Rows of each class.
+        Number of rows of each class.
     support : ndarray of shape (n_classes,)
         Total weight of the rows of each class.
     is_multilabel : bool
         Whether a row may have many labels.
     rankings : tuple of Ranking
-        Each class ranked against the rest. Made on first use.
+        One ranking of each class against the rest, made on first use.
 
     Raises
     ------
@@ -74,12 +74,12 @@ class ClassRankings(Result):
     Warns
     -----
     UndefinedMetricWarning
-        From methods with an undefined (NaN) value: a class has no rows, or there are no rows outside it. The macro
-        average is then NaN too; a weighted average leaves out classes without rows.
+        From methods whose value is undefined (NaN) because a class has no rows, or there are no rows outside it. The
+        macro average is then NaN too; a weighted average leaves out classes without rows.
 
     Notes
     -----
-    A copy of the scores is kept; `rankings`, once made, take 8 to 24 bytes more per row and class.
+    A copy of the scores is kept; once made, `rankings` take another 8 to 24 bytes per row and class.
 
     Examples
     --------
@@ -132,12 +132,12 @@ class ClassRankings(Result):
 
     @property
     def n_samples(self) -> int:
-        """Rows of weight above zero."""
+        """Number of rows with weight above zero."""
         return int(self._scores.columns.shape[1])
 
     @property
     def n_positives(self) -> NDArray[np.int64]:
-        """Rows of each class."""
+        """Number of rows of each class."""
         return self._scores.n_positives.copy()
 
     @property
@@ -152,7 +152,7 @@ class ClassRankings(Result):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """Each class ranked against the rest, made on first use."""
+        """One ranking of each class against the rest, made on first use."""
         if self._rankings is None:
             self._rankings = tuple(batch_rankings(self._scores.by_class()))
         return self._rankings
@@ -168,25 +168,26 @@ class ClassRankings(Result):
     def roc_auc(
         self, *, average: AreaAverage = "macro", multi_class: MultiClass = "ovr", max_fpr: float | None = None
     ) -> Any:
-        """Areas under the ROC curves of classes against the rest, or of pairs of classes, and their averages.
+        """Compute areas under the ROC curves of each class against the rest or of pairs of classes, or their average.
 
         Parameters
         ----------
         average : {"macro", "micro", "weighted", None}
-            The mean over classes or pairs; the area of all classes' columns ranked as one (ovr only); the mean weighted
-            by `support` (for a pair, the sum of both); or each value.
+            "macro" is the mean over classes or pairs, and "weighted" the mean weighted by `support` (for a pair, the
+            sum of both supports). "micro" is the area of all classes' columns ranked as one (ovr only). None returns
+            each value.
         multi_class : {"ovr", "ovo"}
-            Each class against the rest, or each pair of classes (one label per row). The value of a pair is the mean of
-            A(j | k) and A(k | j), in which rows of classes j and k are ranked by column j and by column k.
+            Whether to rank each class against the rest, or each pair of classes (for one label per row). The value of a
+            pair is the mean of A(j | k) and A(k | j), which rank rows of classes j and k by column j and by column k.
         max_fpr : float in (0, 1], optional
-            Only the area up to this FPR, scaled so that chance is 0.5 (ovr only).
+            If given, return only the area up to this FPR, scaled so that chance is 0.5 (ovr only).
 
         Returns
         -------
         float or ndarray
-            With ``average=None`` of shape (n_classes,), or (n_classes, n_classes) for pairs: row j, column k has
-            A(j | k), the chance that column j scores a row of class j above a row of class k. Without weights each
-            value is the ratio of two integers, rounded once. NaN where undefined, and where j = k.
+            With ``average=None``, an array of shape (n_classes,), or (n_classes, n_classes) for pairs: row j, column k
+            has A(j | k), the chance that column j scores a row of class j above a row of class k. Without weights, each
+            value is the ratio of two integers, rounded once. Values are NaN if undefined, and where j = k.
 
         Raises
         ------
@@ -219,9 +220,9 @@ class ClassRankings(Result):
         return self._averaged("roc_auc", class_metric(self._scores, "roc_auc", **options), average, self.support)
 
     def hand_till(self) -> float:
-        """Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
+        """Compute Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
 
-        It does not depend on class frequencies; with two classes whose scores add up to 1 it is the AUC.
+        M does not depend on class frequencies; for two classes whose scores add up to 1, M is the AUC.
 
         Returns
         -------
@@ -251,18 +252,18 @@ class ClassRankings(Result):
     @overload
     def average_precision(self, *, average: None) -> NDArray[np.float64]: ...
     def average_precision(self, *, average: AreaAverage = "macro") -> Any:
-        """Average precision of each class against the rest, and its averages.
+        """Compute the average precision of each class against the rest, or its average over classes.
 
         Parameters
         ----------
         average : {"macro", "micro", "weighted", None}
-            The mean over classes; the value of all classes' columns ranked as one; the mean weighted by `support`; or
-            each value.
+            "macro" is the mean over classes, and "weighted" the mean weighted by `support`. "micro" is the value of all
+            classes' columns ranked as one. None returns each value.
 
         Returns
         -------
         float or ndarray
-            With ``average=None`` of shape (n_classes,). NaN for a class without rows.
+            With ``average=None``, an array of shape (n_classes,). Values are NaN for a class without rows.
 
         Raises
         ------
@@ -287,15 +288,15 @@ class ClassRankings(Result):
     @overload
     def roc_curve(self, *, average: Literal["micro", "macro"], drop_intermediate: bool = ...) -> RocCurve: ...
     def roc_curve(self, *, average: RocAverage = None, drop_intermediate: bool = True) -> Any:
-        """ROC curves of each class against the rest, or their average.
+        """Return the ROC curve of each class against the rest, or an average curve.
 
         Parameters
         ----------
         average : {None, "micro", "macro"}
-            Each class's curve; the curve of all classes' columns ranked as one; or the mean of the classes' TPR at each
-            FPR, which has no thresholds (NaN) and whose area is the macro AUC.
+            None returns each class's curve. "micro" is the curve of all classes' columns ranked as one. "macro" is the
+            mean of the classes' TPR at each FPR; it has no thresholds (NaN), and its area is the macro AUC.
         drop_intermediate : bool
-            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+            Whether to leave out points inside horizontal and vertical stretches, which gives the same polyline.
 
         Returns
         -------
@@ -305,11 +306,11 @@ class ClassRankings(Result):
         Raises
         ------
         ValueError
-            If `average` is none of these, or "macro" and a curve is undefined.
+            If `average` is none of these, or is "macro" and a class's curve is undefined.
 
         References
         ----------
-        The mean at each FPR: Fawcett (2006), section 8, doi:10.1016/j.patrec.2005.10.010.
+        For the mean at each FPR: Fawcett (2006), section 8, doi:10.1016/j.patrec.2005.10.010.
 
         Examples
         --------
@@ -334,13 +335,13 @@ class ClassRankings(Result):
     @overload
     def precision_recall_curve(self, *, average: Literal["micro"]) -> PrecisionRecallCurve: ...
     def precision_recall_curve(self, *, average: PrAverage = None) -> Any:
-        """Precision-recall curves of each class against the rest, or one curve for all classes.
+        """Return the precision-recall curve of each class against the rest, or one curve for all classes.
 
         Parameters
         ----------
         average : {None, "micro"}
-            Each class's curve, or the curve of all classes' columns ranked as one. (There is no macro curve: a mean of
-            precisions is not the precision of any counts.)
+            None returns each class's curve; "micro" is the curve of all classes' columns ranked as one. (There is no
+            macro curve: a mean of precisions is not the precision of any counts.)
 
         Returns
         -------
@@ -380,7 +381,7 @@ class ClassRankings(Result):
     def _averaged(
         self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], units: str = "classes"
     ) -> Any:
-        """Average values, and warn if one that counts is undefined."""
+        """Average the values; warn if undefined values make a result undefined."""
         averaged: Any = values
         if average == "macro":
             averaged = float(values.mean())
@@ -391,7 +392,7 @@ class ClassRankings(Result):
         return averaged
 
     def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
-        """Return curves by class label, with one warning about the undefined ones."""
+        """Return curves by class label; warn once if some are undefined."""
         missing = sum(not curve.defined for curve in curves)
         if missing:
             warn_undefined(name, f"{missing} of {len(curves)} classes {LACK}")
@@ -404,11 +405,11 @@ class ClassRankings(Result):
 def _check_one_vs_one(multilabel: bool, average: AreaAverage, max_fpr: Any) -> None:
     """Raise unless one-vs-one areas are defined with these options."""
     if multilabel:
-        raise ValueError("multi_class='ovo' needs one label a row, but y_true is an indicator matrix")
+        raise ValueError("multi_class='ovo' needs one label per row, but y_true is an indicator matrix")
     if average == "micro":
-        raise ValueError("average='micro' goes with multi_class='ovr': pairs of classes have no indicator matrix")
+        raise ValueError("average='micro' requires multi_class='ovr': pairs of classes have no indicator matrix")
     if max_fpr is not None:
-        raise ValueError(f"max_fpr goes with multi_class='ovr', got {show(max_fpr)} with 'ovo'")
+        raise ValueError(f"max_fpr requires multi_class='ovr', got {show(max_fpr)} with 'ovo'")
 
 
 def _check_both_sides(option: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:

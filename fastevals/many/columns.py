@@ -1,6 +1,6 @@
 """Many columns of scores, each ranked against its own or shared labels, in one batch.
 
-Each thread takes a column of its own, or all threads work on one column after the other: the bits are the same.
+Either each thread takes its own column, or all threads work on one column after another; results are bit-identical.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Flags = NDArray[np.uint8]
 
 COLUMNS_PER_THREAD = 4  # with fewer columns per thread, the last ones may keep threads waiting
 LARGE_ROWS = 1 << 18  # rows from which one column can use all threads
-LIMIT_ROWS = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
+LIMIT_ROWS = 1 << 20  # rows up to which one thread sorts a column; the kernels' sums are then exact
 LINE = 64  # bytes of a cache line
-ROWS_PER_TILE = 1 << 12  # rows copied at a time: their cache lines are still there for the next column
+ROWS_PER_TILE = 1 << 12  # rows copied at a time, so that their cache lines are still cached for the next column
 BUCKET_CELLS = 1 << 14  # cells into which a bucket is sorted
-SHORT_ROWS = 1 << 12  # rows per column up to which a call takes longer than its rows
-ROWS_TOGETHER = 1 << 22  # rows of columns that are measured together
+SHORT_ROWS = 1 << 12  # rows per column, up to which the overhead of a call exceeds the work on the rows
+ROWS_TOGETHER = 1 << 22  # rows of all columns that are measured together
 
 
 class ScoreColumns(NamedTuple):
@@ -65,7 +65,7 @@ class ScoreColumns(NamedTuple):
 
 
 class ColumnMetrics(NamedTuple):
-    """Metrics of a column (NaN where undefined), and its rows of weight above zero in each class."""
+    """Metrics of a column (NaN where undefined), and its number of rows with positive weight in each class."""
 
     values: list[float]
     n_positives: int
@@ -106,7 +106,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
         return ColumnMetrics(list(map(value, metrics, numerators)), ranking.n_positives, ranking.n_negatives)
 
-    if all(numerators) and columns.weights is not None:  # to round sums of weights as a ranking does
+    if all(numerators) and columns.weights is not None:  # sums of weights must be rounded as in a ranking
         return map_columns(columns, from_ranking, compiles=("pairs", False))
     if _are_groups(columns, metrics):
         return _measure_as_groups(columns, metrics)
@@ -116,7 +116,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
 
 def are_many_and_short(columns: Sequence[NDArray[Any]]) -> bool:
-    """Return whether columns are so many and so short that they are measured as groups of rows."""
+    """Return whether columns are numerous and short enough to be measured as groups of rows."""
     sizes = [each.size for each in columns]
     return len(sizes) > FEW_GROUPS and sum(sizes) <= SHORT_ROWS * len(sizes) and max(sizes) < LARGE_ROWS
 
@@ -125,12 +125,12 @@ def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool
     if not are_many_and_short(columns.scores) or len({each.dtype for each in columns.scores}) > 1:
         return False
     of_probabilities = any(isinstance(m.of_counts, Metric) and m.of_counts.of == "probabilities" for m in metrics)
-    # For other scores such a metric is NaN, in each column separately.
+    # For other scores such a metric is NaN, separately for each column.
     return not of_probabilities or all(((each >= 0) & (each <= 1)).all() for each in columns.scores)
 
 
 def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> list[ColumnMetrics]:
-    """Return the metrics of columns as groups of rows, some millions of rows at a time."""
+    """Return the metrics of columns by treating them as groups of rows, a few million rows at a time."""
     measured: list[ColumnMetrics] = []
     starts = np.cumsum([0, *(each.size for each in columns.scores)])
     for first, last in spans(starts, ROWS_TOGETHER):
@@ -162,8 +162,9 @@ def map_columns(
 ) -> list[R]:
     """Apply a function to the ranking of each column, in order.
 
-    `from_rows` computes the same, to the last bit, from the ascending rows that `_kernels.columns` sorts in borrowed
-    memory. It is called instead if one thread sorts a column without weights. `compiles` is as for `_execution.run`.
+    `from_rows` computes the same result, to the last bit, from ascending rows, which `_kernels.columns` sorts in
+    borrowed memory. It is called instead of `from_ranking` if one thread sorts a column without weights. `compiles` is
+    as for `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
     one_by_one = len(sizes) < COLUMNS_PER_THREAD * get_num_threads() and max(sizes) >= LARGE_ROWS
@@ -205,13 +206,13 @@ def map_columns(
 
 
 def _raise_not_finite(columns: ScoreColumns) -> None:
-    """Raise for the first column that is not finite: a ranking doesn't know the name of its column."""
+    """Raise an error that names the first column with a value that is not finite; a ranking's error would not."""
     for name, scores in zip(columns.names, columns.scores, strict=True):
         check_finite(name, scores)
 
 
 class _SortingSpace(NamedTuple):
-    """Working memory of one thread: 17 bytes a row of the longest column."""
+    """Working memory of one thread: 17 bytes per row of the longest column."""
 
     rows: Keys
     scratch: Keys
@@ -247,7 +248,7 @@ class _SortingSpace(NamedTuple):
 
 
 def _columns_read_together(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
-    """Cut columns into ranges to read together: neighbours with gaps between their values, else single columns."""
+    """Cut columns into ranges to read together: neighbours that are interleaved in memory, otherwise single columns."""
     start = 0
     for stop in range(1, len(columns) + 1):
         first = columns[start]

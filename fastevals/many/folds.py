@@ -49,14 +49,14 @@ class RankingFolds(Result):
     Attributes
     ----------
     names : tuple
-        Names of the folds; numbers from 0 for a sequence.
+        Names of the folds; 0, 1, 2, ... for a sequence.
     rankings : tuple of Ranking
         The rankings in the same order.
 
     Raises
     ------
     ValueError
-        If there is no fold, one is not a ranking, or one has rows of one class only; the message names it.
+        If there is no fold, or if a fold is not a ranking or has rows of only one class; the message names the fold.
 
     References
     ----------
@@ -114,12 +114,12 @@ class RankingFolds(Result):
         Returns
         -------
         RankingFolds
-            Named by the distinct values of `folds`, ascending.
+            One ranking per fold, named by the distinct values of `folds` in ascending order.
 
         Raises
         ------
         ValueError
-            If an argument is not as described, or a fold has one class only.
+            If an argument is not as described, or a fold has only one class.
         """
         labels, positive, _ = binary_labels("y_true", y_true, pos_label)
         scores = as_scores("y_score", y_score)
@@ -158,7 +158,7 @@ class RankingFolds(Result):
         return repr(self) + first_lines(f"{show(name)}: {fold!r}" for name, fold in named)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows as strict JSON, a list for each column."""
+        """Return the table as strict JSON, one list per column."""
         return as_json(self._columns())  # type: ignore[no-any-return]
 
     def _columns(self) -> Columns:
@@ -170,7 +170,7 @@ class RankingFolds(Result):
         return sum(fold.n_positives for fold in self), sum(fold.n_negatives for fold in self)
 
     def pool(self) -> Ranking:
-        """Add up the folds' counts at each threshold: micro-averaging.
+        """Add up the folds' counts at each threshold (micro-averaging).
 
         Returns
         -------
@@ -199,12 +199,13 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro", "vertical"}
-            How, as above. A vertical average has no thresholds (NaN), and its area is the mean of the folds' AUCs.
+            How to average, as described for `RankingFolds`. A vertical average has no thresholds (NaN), and its area is
+            the mean of the folds' AUCs.
 
         Returns
         -------
         RocCurve
-            With the thresholds of all folds.
+            The average, with the thresholds of all folds.
 
         Raises
         ------
@@ -224,7 +225,7 @@ class RankingFolds(Result):
         Returns
         -------
         DetCurve
-            With the thresholds of all folds.
+            The average, with the thresholds of all folds.
 
         Raises
         ------
@@ -239,13 +240,13 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Each threshold's line has the rates of the pooled counts, or the averages of the folds' FPR and FNR.
+            Whether each threshold's line has the rates of the pooled counts, or the averages of the folds' FPR and FNR.
 
         Returns
         -------
         CostCurve
-            With the thresholds of all folds. Each threshold applies to every fold, so a fold's own best threshold does
-            not flatter it.
+            The average, with the thresholds of all folds. Each threshold applies to every fold, so that a fold's own
+            best threshold does not flatter it.
 
         Raises
         ------
@@ -260,16 +261,16 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Precision and recall of the pooled counts, or the averages of the folds' values at each threshold. A fold
-            that predicts no row positive at a threshold has no precision there and is left out of the average. (There
-            is no vertical average: a mean of precisions is not the precision of any counts, so no threshold would
-            attain the curve between two recalls.)
+            Whether to use precision and recall of the pooled counts, or the averages of the folds' values at each
+            threshold. A fold that predicts no row positive at a threshold has no precision there and is left out of the
+            average. (There is no vertical average: a mean of precisions is not the precision of any counts, so no
+            threshold would attain the curve between two recalls.)
 
         Returns
         -------
         PrecisionRecallCurve
-            With the thresholds of all folds. Between two points of a macro curve, the counts that have these precisions
-            and recalls are interpolated linearly.
+            The average, with the thresholds of all folds. Between two points of a macro curve, the counts that have
+            these precisions and recalls are interpolated linearly.
 
         Raises
         ------
@@ -284,12 +285,12 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Shares of the pooled counts, or the averages of the folds' shares at each threshold.
+            Whether to use shares of the pooled counts, or the averages of the folds' shares at each threshold.
 
         Returns
         -------
         GainCurve
-            With the thresholds of all folds.
+            The average, with the thresholds of all folds.
 
         Raises
         ------
@@ -299,7 +300,7 @@ class RankingFolds(Result):
         return self._averaged(GainCurve, average)
 
     def lift_curve(self, *, average: FoldAverage = "micro") -> LiftCurve:
-        """Average the folds' gain curves, as `gain_curve` does, and return the lift: gain over share of rows.
+        """Average the folds' gain curves, as `gain_curve` does, and return the lift: gain divided by share of rows.
 
         Parameters
         ----------
@@ -309,7 +310,7 @@ class RankingFolds(Result):
         Returns
         -------
         LiftCurve
-            With the thresholds of all folds.
+            The average, with the thresholds of all folds.
 
         Raises
         ------
@@ -319,7 +320,7 @@ class RankingFolds(Result):
         return self._averaged(LiftCurve, average)
 
     def _averaged(self, kind: type[C], average: RateAverage, averages: Any = FoldAverage) -> C:
-        """Make a curve from counts whose rates are the folds' averages, as the curve's entry says."""
+        """Make a curve from the pooled counts, or from counts whose rates are the folds' averages."""
         check_choice("average", average, averages)
         if average == "micro":
             return kind(self.pool().counts)
@@ -341,9 +342,9 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
 
 @named_by_base
 class AveragedCounts(ThresholdCounts):
-    """Averages over folds instead of counts, for curves only: they may break the rules of counts, and can't be added.
+    """Averages over folds instead of counts, for curves only: they may break the rules of counts and can't be added.
 
-    A vertical average has no thresholds (NaN after the first); in an average of P-R curves `fps` may fall.
+    A vertical average has no thresholds (NaN after the first); in an average of P-R curves, `fps` may decrease.
     """
 
     __slots__ = ()
@@ -356,7 +357,7 @@ def mean_rates(rankings: Sequence[Ranking]) -> AveragedCounts:
 
 
 def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, with one positive row in all, that have the average precision and recall at each threshold."""
+    """Return counts, with one positive row in total, that have the average precision and recall at each threshold."""
     thresholds, recall, false, precision, defined = _over_thresholds(rankings, _recall_and_precision)
     recall, precision = recall / len(rankings), cells.ratio(precision, defined)
     # Where recall is 0, use the average of false positives.
@@ -366,16 +367,16 @@ def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
 
 
 def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, with one positive row in all, that have the average shares of rows and of positives found."""
+    """Return counts, with one positive row in total, that have the average shares of rows and of positives found."""
     thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
-    # The number of rows is free: the fold with the lowest share of positives gives one without negative counts.
+    # Any number of rows would do; the fold with the lowest share of positives gives one without negative counts.
     n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
     recall = gain / len(rankings)
     return AveragedCounts._unchecked(thresholds, recall, np.maximum(share / len(rankings) * n_rows - recall, 0.0))
 
 
 def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Average the TPR at each FPR: jumps stay jumps, so the polyline through the points of all folds is exact."""
+    """Average the TPR at each FPR; jumps remain jumps, so the polyline through the points of all folds is exact."""
     lines = []
     for each in rankings:
         at = corners(each.counts).cells()
@@ -399,7 +400,7 @@ MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by their
 
 
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
-    """Return the thresholds of all rankings, descending, and sums over the rankings of terms of their cells there."""
+    """Return all rankings' thresholds, descending, and sums over rankings of the terms of their cells at each."""
     counts = [each.counts for each in rankings]
     thresholds = ThresholdCounts.merge(counts).thresholds
     sums: list[Any] = []
@@ -467,6 +468,6 @@ def _check_two_labels(name: str, labels: NDArray[Any], positive: Any) -> None:
 
 
 def _check_pooled(name: str, total: Any) -> None:
-    """Raise if the folds' weights don't add up to a float."""
+    """Raise if the folds' total weight overflows."""
     if not np.isfinite(total):
         raise ValueError(f"{name} must have weights of a finite sum, but pooled they overflow")

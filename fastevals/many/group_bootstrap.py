@@ -28,7 +28,7 @@ NO_INTERVAL = Interval(math.nan, math.nan)
 
 
 def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: np.uint64, progress: bool) -> Floats:
-    """Return low and high ends, standard errors and undefined replicates for each group, of shape (n_groups, 4)."""
+    """Return each group's interval ends, standard error and number of undefined replicates, of shape (n_groups, 4)."""
     out = np.empty((scores.groups.size, 4))
     rows = scores.starts[::2]
     sizes = np.diff(rows)
@@ -68,7 +68,7 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
 
 
 class GroupMeanSample(UnitSample):
-    """Groups drawn whole, and the weighted mean of their values."""
+    """A sample of whole groups, and the weighted mean of their values."""
 
     def __init__(self, values: Floats, weights: Floats) -> None:
         defined = ~np.isnan(values)
@@ -81,7 +81,7 @@ class GroupMeanSample(UnitSample):
         return (self.times(),)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return the mean of n draws."""
+        """Return the weighted mean in each of n draws."""
         return [np.array([weighted_mean(times, self._values, self._weights) for times in draws])]
 
 

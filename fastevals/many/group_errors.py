@@ -40,7 +40,7 @@ def grouped_errors(
     if weights is not None:
         rows = rows._replace(weights=in_usual_unit(weights))
         rows = rows if weights.all() else rows.take(np.flatnonzero(weights))
-    summed = cache(lambda: _sum_errors(rows))  # medians don't need them
+    summed = cache(lambda: _sum_errors(rows))  # medians need no sums
     values = []
     for metric in metrics:
         if metric.name == "median_absolute_error":
@@ -53,7 +53,7 @@ def grouped_errors(
 
 
 class _Rows(NamedTuple):
-    """Rows with the numbers of their groups, from 0."""
+    """Rows, and the number (from 0) of each row's group."""
 
     groups: NDArray[np.uint32]
     n_groups: int
@@ -105,7 +105,7 @@ def _medians(rows: _Rows) -> Floats:
 
 
 def _measure_one_by_one(metric: TargetMetric, rows: _Rows, chosen: NDArray[np.intp], out: Floats) -> None:
-    """Write a metric for the chosen groups with one call each, in which a group has units of its own."""
+    """Write a metric for the chosen groups, with one call per group, which scales values by the group's own units."""
     if not chosen.size:
         return
     order = np.argsort(rows.groups, kind="stable")

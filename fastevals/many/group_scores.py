@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 RUN = 1 << 12  # rows in a run of groups, which is sorted in cache
-MAX_RUNS = 1 << 10  # runs: the places written to stay in cache too
+MAX_RUNS = 1 << 10  # runs, few enough that the places written to stay in cache too
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +53,12 @@ class GroupedScores:
 
     @cached_property
     def n_negatives(self) -> Ints:
-        """Negative rows of each group."""
+        """Number of negative rows in each group."""
         return np.diff(self.starts)[::2].copy()
 
     @cached_property
     def n_positives(self) -> Ints:
-        """Positive rows of each group."""
+        """Number of positive rows in each group."""
         return np.diff(self.starts)[1::2].copy()
 
     def sums(self) -> tuple[Floats, Floats]:
@@ -85,7 +85,7 @@ class GroupedScores:
         return self.codec.threshold_dtype(self.extremes)
 
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
-        """Call a kernel on spans of groups, from first up to last, in threads."""
+        """Call a kernel on spans of groups, given by first and last, in several threads."""
         run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
 
 
@@ -126,7 +126,7 @@ def _run_shift(width: int, n: int) -> np.uint32:
 def _count_rows(
     labels: BinaryLabels, scores: NDArray[Any], codes: GroupCodes, shift: np.uint32
 ) -> tuple[NDArray[np.uint8], Ints]:
-    """Return the class of each row and the rows of each chunk in each run; raise for a third label or a NaN."""
+    """Return each row's class, and each chunk's number of rows in each run; raise for a third label or NaN."""
     parts = chunks(scores.size)
     classes = np.empty(scores.size, dtype=np.uint8)
     counts = np.zeros((len(parts), ((codes.width - 1) >> int(shift)) + 1), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Metrics of scores in each group: compiled loops for many groups; one call per group for few, or without a kernel."""
+"""Metrics of scores in each group, by compiled loops; for few groups or without a kernel, by one call per group."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class GroupValues(NamedTuple):
 def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
     """Return metrics of scores for each group, NaN where undefined.
 
-    Kernels measure all groups in one call. Users' functions and metrics without a kernel are called once per group; if
-    groups are few, so are metrics whose kernel sweeps thresholds.
+    Kernels measure all groups in one call. Users' functions and metrics without a kernel are called once per group. If
+    groups are few, metrics whose kernel sweeps thresholds are called once per group too.
     """
     values: dict[int, Floats] = {}
     swept: dict[int, RankingMetric] = {}
@@ -75,14 +75,14 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
         elif (
             metric.sweep is None
             or scores.groups.size <= FEW_GROUPS
-            or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels don't take long doubles
+            or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels don't accept long doubles
         ):
             values[k] = np.full(scores.groups.size, math.nan)
             _measure_one_by_one(metric, scores, np.ones(scores.groups.size, dtype=np.bool_), values[k])
         else:
             swept[k] = metric
     for k, found in zip(swept, _swept_values(list(swept.values()), scores), strict=True):
-        values[k] = np.clip(found, *metrics[k].bounds)  # rounding may leave the bounds
+        values[k] = np.clip(found, *metrics[k].bounds)  # rounded values may exceed the bounds
     return [values[k] for k in range(len(metrics))]
 
 
@@ -172,7 +172,7 @@ class GroupSteps(NamedTuple):
     thresholds : ndarray of shape (n_steps,)
         Distinct scores, of a type that can hold the scores of all groups.
     ends : ndarray of int64 of shape (n_groups,)
-        End of each group's steps.
+        Where each group's steps end.
     totals : ndarray of shape (n_groups, 2)
         Positives and negatives of each group.
     """
@@ -197,7 +197,7 @@ class GroupSteps(NamedTuple):
         return cls(positives[steps], negatives[steps], thresholds, ends, totals)
 
     def counts(self, g: int, dtype: type) -> ThresholdCounts:
-        """Return the threshold counts of the g-th group of the span, in a dtype."""
+        """Return the threshold counts of the g-th group of the span, with a given dtype."""
         steps = slice(self.ends[g - 1] if g else 0, self.ends[g])
         thresholds = np.concatenate(([np.inf], self.thresholds[steps]))
         counts: NDArray[Any] = np.zeros((2, thresholds.size), dtype=dtype)
@@ -206,7 +206,7 @@ class GroupSteps(NamedTuple):
 
 
 def _measure_one_by_one(metric: RankingMetric, scores: GroupedScores, chosen: NDArray[np.bool_], out: Floats) -> None:
-    """Write a metric for the chosen groups that have rows, one call each."""
+    """Write a metric for the chosen groups that have rows, with one call per group."""
     chosen = chosen & (np.diff(scores.starts[::2]) > 0)
     dtype = np.int64 if scores.weights is None else np.float64
     for first, last in spans(scores.starts[::2]):
@@ -242,7 +242,7 @@ def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> li
 
 
 def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
-    """Write what a metric's kernel returns for each group of a span."""
+    """Write the results of a metric's kernel for each group of a span."""
     assert metric.sweep is not None
     sweep = metric.sweep
     if sweep.of_thresholds is not None:
@@ -260,7 +260,7 @@ def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
 
 
 def _values_of(metric: RankingMetric, scores: GroupedScores, totals: Floats, swept: Floats) -> Floats:
-    """Turn what a metric's kernel wrote, values or counts above a threshold, into values for all groups."""
+    """Turn the results of a metric's kernel (values, or counts above a threshold) into values for all groups."""
     if metric.of_cells is None:
         transform = metric.sweep.then if metric.sweep else None
         return swept[0] if transform is None else np.asarray(transform(swept[0]))

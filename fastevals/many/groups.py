@@ -50,14 +50,14 @@ Ints = NDArray[np.int64]
 
 
 class ValuesByKey(Frozen):
-    """A result with one value per key, keys ascending: iterates over (key, value) pairs and is indexed by key."""
+    """A result with one value per key, iterable as (key, value) pairs in ascending order and indexed by key."""
 
     __slots__ = ()
     values: Floats
 
     @property
     def n_undefined(self) -> int:
-        """Groups whose value is undefined."""
+        """Number of groups whose value is undefined."""
         return int(np.count_nonzero(np.isnan(self.values)))
 
     def _keys(self) -> NDArray[Any]:
@@ -82,7 +82,7 @@ V = TypeVar("V", bound=ValuesByKey)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupedMetric(ValuesByKey):
-    """A metric of each group: iterates over (key, value) pairs and is indexed by key.
+    """A metric of each group, iterable as (key, value) pairs and indexed by key.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ class GroupedMetric(ValuesByKey):
     groups : ndarray of shape (n_groups,)
         The distinct keys, ascending.
     values : ndarray of shape (n_groups,)
-        NaN where the metric is undefined: a group lacks a class, or all its rows have weight zero.
+        The value of each group; NaN where it is undefined because a class is missing or all rows have weight zero.
     n_samples : ndarray of int64 of shape (n_groups,)
-        Rows of each group with weight above zero.
+        Number of rows with weight above zero in each group.
     n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
         Rows of each class; None for metrics of predicted labels or numbers.
     weights : ndarray of shape (n_groups,)
@@ -109,7 +109,7 @@ class GroupedMetric(ValuesByKey):
     mean_confidence_interval : Interval or None
         Confidence interval of `mean`.
     n_undefined_replicates : ndarray of int64 of shape (n_groups,), or None
-        Bootstrap replicates left out because a group's value is undefined in them.
+        Number of bootstrap replicates left out because the group's value is undefined in them.
     pos_label : label or None
         The positive class; None if there is none, or if it was not named.
 
@@ -236,7 +236,7 @@ def grouped_auc(
     """Compute the AUC of each group of rows, and their means over groups (GAUC).
 
     Rows may be in any order: two linear passes gather them by group, then each group is sorted. There may be as many
-    groups as rows, or a single one.
+    groups as rows, or a single group.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def grouped_auc(
         The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates or times.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
-        value. Not with ``interval="delong"``.
+        value. Cannot be combined with ``interval="delong"``.
     frequency_weight : array-like of shape (n_samples,), optional
         Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
     pos_label : label, optional
@@ -278,13 +278,13 @@ def grouped_auc(
     Warns
     -----
     UndefinedMetricWarning
-        Says how many groups have no value. With intervals, also says how many have no standard error, no replicate with
-        a value, or an interval of zero width (an AUC of 0 or 1).
+        If groups have no value; the message gives their number. With intervals, also if groups have no standard error,
+        no replicate with a value, or an interval of zero width (an AUC of 0 or 1).
 
     Notes
     -----
     ``"delong"`` estimates variances from the placements within each group, which must have two rows of each class.
-    Intervals are the AUC plus or minus a normal margin, within [0, 1]; as in `delong`, they shrink to the AUC where the
+    Intervals are the AUC plus or minus a normal margin, within [0, 1]; as in `delong`, they shrink to a point where the
     variance is 0. Groups are treated as fixed: the standard error of the mean combines the groups' own variances, and
     is NaN if a group has a value but no variance.
 
@@ -292,11 +292,11 @@ def grouped_auc(
     group has, so class counts vary; replicates without a class are left out, and counted in `n_undefined_replicates`.
     For the interval of the mean, whole groups are drawn (they are the units, as in ``bootstrap(groups=...)``), so it
     applies to other groups too. Groups that lack a class are drawn but add nothing; groups of weight zero are not
-    drawn. A replicate of group g (in order) is the same whatever the number of replicates.
+    drawn. The replicates of the g-th group do not depend on how many replicates there are.
 
-    Memory beyond the input: about 20 bytes per row (30 with weights), or 27 (43) if one group has all rows, and about
-    70 per group, of which the result takes 48. A bootstrap takes O(n_resamples) and O(rows of the largest group) per
-    thread.
+    Memory use beyond the input is about 20 bytes per row (30 with weights), or 27 (43) if one group has all rows, plus
+    about 70 bytes per group, including 48 for the result. A bootstrap needs memory in proportion to n_resamples and to
+    the largest group, per thread.
 
     References
     ----------
@@ -357,13 +357,13 @@ def values_of_groups(scores: GroupedScores, values: list[Floats], variances: Flo
 
 
 def counted_by_weight(scores: GroupedScores, measured: GroupValues) -> GroupValues:
-    """Return the measurements with each row counted as often as its weight says."""
+    """Return the measurements with each row counted as many times as its weight."""
     negatives, positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
     return measured._replace(n_samples=negatives + positives, n_positives=positives, n_negatives=negatives)
 
 
 def auc_of_groups(scores: GroupedScores, *, with_variances: bool) -> GroupValues:
-    """Return AUCs, and DeLong's variances if asked for."""
+    """Return AUCs, and DeLong's variances if requested."""
     aucs = grouped_aucs(scores)
     return values_of_groups(scores, [aucs], _delong_variances(scores, aucs) if with_variances else None)
 
@@ -467,15 +467,15 @@ def grouped_metrics(
     y_true : array-like of shape (n_samples,)
         Labels (of two classes if there are scores, otherwise of any number) or targets.
     y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics decide:
-        numbers for errors, scores if a metric is of a ranking, of probabilities or at a threshold, otherwise predicted
-        labels.
+        Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics determine
+        which: numbers for errors; scores if any metric needs a ranking, probabilities or a threshold; otherwise
+        predicted labels.
     groups : array-like of shape (n_samples,)
         The group of each row, in any order: numbers, booleans, strings, dates or times.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics to compute; the keys of a mapping name the results. A function takes the `ThresholdCounts` of a group
-        and returns a number. Alongside metrics of predicted labels it takes the stack of the groups' matrices and
-        returns an array. Functions cannot be combined with errors of predicted numbers.
+        and returns a number. Alongside metrics of predicted labels, it takes the stack of the groups' confusion
+        matrices and returns an array. Functions cannot be combined with errors of predicted numbers.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.
@@ -496,16 +496,18 @@ def grouped_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        Once per metric, with the number of groups that have no value.
+        Once for each metric that is undefined for some groups; the message gives their number.
 
     Notes
     -----
     Rows are sorted once, by group and score. More than 128 groups are measured in compiled loops. A function is called
-    once per group, which takes about 10 microseconds plus its own time. So is a metric at the threshold that is best by
-    precision, by a rate of one class, by "matthews" or "cohen_kappa", which takes about 80 microseconds.
+    once per group, which takes about 10 microseconds plus its own time. Metrics at a threshold that is best by
+    precision, by a rate of one class, by "matthews" or by "cohen_kappa" are also computed group by group, which takes
+    about 80 microseconds per group.
 
     Values equal those of a `Ranking` of the group's rows. Without row weights, AUC, average precision and metrics of
-    counts agree to the bit; other values agree to a few roundings. Errors of predicted numbers are summed in row order.
+    counts agree to the bit; other values agree up to a few rounding errors. Errors of predicted numbers are summed in
+    row order.
 
     Examples
     --------
@@ -584,7 +586,7 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
             present = place < groups.size and groups[place].item() == wanted
         if present:
             return place
-    except (TypeError, ValueError):  # a key of another kind
+    except (TypeError, ValueError):  # the key is of another kind
         pass
     raise KeyError(f"no group has the key {show(key)}; there are {groups.size}")
 

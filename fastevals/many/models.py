@@ -57,7 +57,7 @@ from fastevals.results import ByMetric, Frozen
 
 MODELS_SHOWN = 4  # models in a repr
 Array = NDArray[Any]
-Read = Callable[[str, Any], Array]  # takes an array-like and its name in errors, returns a 1-D array
+Read = Callable[[str, Any], Array]  # takes a name for errors and an array-like, returns a 1-D array
 Arrays = Mapping[str, Array]  # keys are the names in errors
 
 
@@ -80,7 +80,7 @@ def batch_auc(
     scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
         Finite scores: one row, array, entry or column per model, in any memory order and real dtype.
     sample_weight : as `y_true`, optional
-        Row weights, not negative. Rows of weight zero are left out. Not with `standard_errors`.
+        Row weights, not negative. Rows of weight zero are left out. Cannot be combined with `standard_errors`.
     frequency_weight : as `y_true`, optional
         Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
     pos_label : label, optional
@@ -102,13 +102,14 @@ def batch_auc(
     Warns
     -----
     UndefinedMetricWarning
-        Once if some models lack a class, so their AUC is NaN; for standard errors, if a class has fewer than 2 rows.
+        Once if some models lack a class, so that their AUC is NaN; with standard errors, also if a class has fewer than
+        2 rows.
 
     Notes
     -----
-    Labels that all models share are read once. Each thread works on its own column, with 17 bytes per row beyond the
-    input (8 more if scores are not float64; copies of 8 columns if columns are interleaved in memory). If columns are
-    few and long, all threads work on one column at a time.
+    Labels that all models share are read once. Each thread works on its own column and needs 17 bytes per row beyond
+    the input (8 more if scores are not float64; copies of 8 columns if columns are interleaved in memory). If columns
+    are few and long, all threads work on one column at a time.
 
     References
     ----------
@@ -162,9 +163,10 @@ def batch_metrics(
     predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
         The predictions of each model: one row, array, entry or column per model.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        All for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all for predicted labels
-        ("accuracy", ``metric("f_score", average="macro")``), or all for predicted numbers ("mean_squared_error").
-        Functions can join the first two: they take threshold counts, or a stack of confusion matrices.
+        Metrics must be all for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all for
+        predicted labels ("accuracy", ``metric("f_score", average="macro")``), or all for predicted numbers
+        ("mean_squared_error"). Functions can accompany the first two kinds; they then take threshold counts or a stack
+        of confusion matrices.
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out.
     pos_label : label, optional
@@ -202,7 +204,7 @@ def batch_metrics(
     check_one_kind("metrics", kinds, several=False)
     kind = array_kind(kinds)
     if kind is None:
-        raise ValueError("metrics must include a metric with a name: it says what the functions take")
+        raise ValueError("metrics must include a metric with a name, which determines what the functions take")
     metrics = kind.metrics(specs)
     models, names = _as_models("predictions", predictions, kind.as_array)
     truth, weights = _read_beside(y_true, models, names, sample_weight, kind.as_truth, as_weights)
@@ -213,7 +215,7 @@ def batch_metrics(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchMetric(Frozen):
-    """A metric of many models: a sequence of floats, also indexed by the models' names.
+    """A metric of many models: a sequence of floats that can also be indexed by a model's name.
 
     Attributes
     ----------
@@ -223,9 +225,9 @@ class BatchMetric(Frozen):
         Names of the models in order; 0, 1, 2, ... if they have none.
     n_positives, n_negatives : int, ndarray of shape (n_models,) or None
         Rows (of weight above zero) of each class: one number if it is the same for all models; None for metrics of
-        predicted labels or numbers. With standard errors, a row counts as many times as its weight says.
+        predicted labels or numbers. With standard errors, a row counts as many times as its frequency weight.
     standard_errors : ndarray of shape (n_models,) or None
-        Standard errors of the values, if asked for.
+        Standard errors of the values, if requested.
     pos_label : label or None
         The positive class; None if there is none, or if it was not named.
 
@@ -248,7 +250,7 @@ class BatchMetric(Frozen):
 
     @property
     def n_undefined(self) -> int:
-        """Models whose metric is NaN."""
+        """Number of models whose metric is NaN."""
         return int(np.isnan(self.values).sum())
 
     def __len__(self) -> int:
@@ -339,7 +341,7 @@ def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Array
 
 
 def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
-    """Return the moments of each model alone: time and memory grow with the number of models, not of pairs."""
+    """Return each model's own placement moments; time and memory grow with the number of models, not of pairs."""
     weights = columns.weights
     if weights is not None:
 
@@ -442,7 +444,7 @@ def _measure_targets(
 def _errors_of_groups(
     metrics: Sequence[TargetMetric], y_true: Arrays, models: Arrays, weights: Arrays | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric with each model as a group of rows, some millions of rows at a time."""
+    """Return each metric of models, treating each model as a group of rows, a few million rows at a time."""
     for name, values in {**y_true, **models}.items():
         check_finite(name, values)
     starts, parts = np.cumsum([0, *(each.size for each in models.values())]), []
@@ -461,7 +463,7 @@ def _errors_of_groups(
 def _errors_of_same_rows(
     metrics: Sequence[TargetMetric], name: str, targets: Array, models: Arrays, weights: NDArray[np.float64] | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models on the same rows; `name` is what errors call the targets."""
+    """Return each metric of models on the same rows; errors call the targets `name`."""
 
     def check_all_finite() -> None:
         for each, values in {name: targets, **models}.items():

@@ -47,13 +47,13 @@ Ints = NDArray[np.int64]
 
 USUAL_METRICS = ("ndcg@10", "map", "mrr", "recall@10")
 Gain = Literal["linear", "exponential"]
-GAINS = {"linear": 1e100, "exponential": 300.0}  # the largest relevance for each: squared sums of gains stay finite
+GAINS = {"linear": 1e100, "exponential": 300.0}  # the largest relevance, so that squared sums of gains stay finite
 QueryInterval = Literal[None, "t", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class QueryMetric(ValuesByKey):
-    """A metric of each query: iterates over (id, value) pairs and is indexed by id.
+    """A metric of each query, iterable as (id, value) pairs and indexed by id.
 
     Attributes
     ----------
@@ -62,9 +62,10 @@ class QueryMetric(ValuesByKey):
     queries : ndarray of shape (n_queries,)
         The distinct ids, ascending; for tables, row numbers.
     values : ndarray of shape (n_queries,)
-        NaN where the metric is undefined: no document is relevant.
+        The value of each query; NaN where it is undefined because no document is relevant.
     n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
-        Documents and relevant documents of each query. The latter are those among its documents, or the number given.
+        Numbers of documents and of relevant documents of each query. Relevant documents are counted among the query's
+        documents unless their number is given.
     mean : float
         Mean of the defined values, with equal weight for each query; NaN if none is defined.
     standard_error : float or None
@@ -134,16 +135,16 @@ def query_metrics(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance of each document to its query: 0 if not relevant, more if relevant, up to 1e100, or 300 with
+        Relevance of each document to its query: 0 if not relevant, above 0 if relevant; at most 1e100, or 300 with
         exponential gain.
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
     queries : array-like of shape (n_documents,), optional
         The query of each document, in any order: numbers, booleans, strings, dates or times. Rows in ascending order
-        are not moved. Without `queries`, each row of a table is a query.
+        are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate", over all ranks, or over the first ones with a suffix such as "@10";
-        "recall@10" and "precision@10", with any number of ranks.
+        "recall@10" and "precision@10", or with any other number of ranks.
     n_relevant : mapping of query to int or to relevance, or sequence of these for a table, optional
         The number, or the relevance, of all relevant documents of each query, retrieved or not.
     gain : {"linear", "exponential"}
@@ -173,22 +174,22 @@ def query_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        With the number of queries without relevant documents, if they are left out; and if a mean has no interval, or
-        one of zero width.
+        If queries without relevant documents are left out; the message gives their number. Also if a mean has no
+        interval, or an interval of zero width.
 
     Notes
     -----
     Where scores tie, a value is the mean over all orders of the tied documents, in closed form [1]_, as in
-    scikit-learn's `ndcg_score`. Otherwise values are those of trec_eval: discounts are log2(rank + 1), precision
-    divides by k even if there are fewer documents, and average precision divides by all relevant documents of the
-    query, including those past k.
+    scikit-learn's `ndcg_score`. In all other respects, values are those of trec_eval: discounts are log2(rank + 1),
+    precision divides by k even if there are fewer documents, and average precision divides by all relevant documents of
+    the query, including those past k.
 
-    Relevant documents that a query failed to retrieve have no row. Without `n_relevant` they are unknown: recall,
+    Relevant documents that were not retrieved for a query have no row. Without `n_relevant` they are unknown: recall,
     average precision and nDCG then refer to the retrieved documents, and are too high.
 
     A query with up to 192 relevant documents is not sorted: the scores above each relevant document are counted.
 
-    Memory beyond the input: 8 bytes per query and metric, and 20 per row if rows have to be gathered by query.
+    Memory use beyond the input is 8 bytes per query and metric, plus 20 per row if rows have to be gathered by query.
 
     References
     ----------
@@ -270,7 +271,7 @@ def compare_query_metrics(
 ) -> ModelComparison:
     """Compare systems that rank the same documents by their means over queries, with one paired bootstrap of queries.
 
-    Works as `compare_rankings`; each replicate draws queries once, for all systems.
+    This works like `compare_rankings`; each replicate draws queries once, for all systems.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def compare_query_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        As from `query_metrics` and `compare_rankings`.
+        In the cases where `query_metrics` or `compare_rankings` warn.
 
     Examples
     --------
@@ -327,7 +328,7 @@ class _QuerySample(UnitSample):
     Parameters
     ----------
     values : ndarray of shape (n_metrics, n_systems, n_queries)
-        NaN where a metric is undefined, for all systems.
+        Value of each metric, system and query; NaN for all systems where the metric is undefined.
     """
 
     def __init__(self, values: Floats) -> None:
@@ -344,7 +345,7 @@ class _QuerySample(UnitSample):
         return (self.times(),)
 
     def measure(self, draws: Any, n: int, space: Any) -> Values:
-        """Return the means of n draws."""
+        """Return the means in each of n draws."""
         means = np.empty((len(self._values), n, self._values.shape[1]))
         for number, times in enumerate(draws):
             for k, (systems, defined) in enumerate(zip(self._values, self._defined, strict=True)):
@@ -382,7 +383,7 @@ class _Task:
         self._cuts, self._cut_of = np.unique(cuts, return_inverse=True)
         array = as_array("y_true", y_true)
         if queries is None and array.ndim != 2:
-            raise ValueError(f"y_true must be 2-D, a row for each query, without queries, got shape {array.shape}")
+            raise ValueError(f"y_true must be 2-D, a row per query, unless queries is given, got shape {array.shape}")
         self._shape = array.shape
         self._relevance = as_scores("y_true", array.reshape(-1) if queries is None else array)
         if queries is None:
@@ -454,12 +455,12 @@ class _Task:
 
 
 def _are_finite(values: Floats) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):  # the sum is one pass, and rarely overflows
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum takes one pass, and rarely overflows
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _raise_not_relevance(values: NDArray[Any], gain: Gain) -> None:
-    """Raise an error that says which relevance is not finite, below 0, or too large."""
+    """Raise an error that names the first relevance that is not finite, below 0 or too large."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise_not_finite("y_true", values)
     largest = np.float64(GAINS[gain])

@@ -1,4 +1,4 @@
-"""Documents gathered by query, and the sums that metrics of ranked documents are made of."""
+"""Documents gathered by query, and the sums that metrics of ranked documents are computed from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TO_THE_END = 2**62  # the cut for metrics of all documents
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """Documents by query: query q has those from starts[q] up to starts[q + 1].
+    """Documents by query: query q has the documents from starts[q] up to starts[q + 1].
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Queries:
     starts : ndarray of int64 of shape (n_queries + 1,)
         Start of each query's documents.
     order : ndarray of uint32 of shape (n_documents,), or None
-        The query number of each row, if rows have yet to be gathered.
+        The query number of each row; None if rows are already gathered by query.
     """
 
     keys: NDArray[Any]
@@ -72,7 +72,7 @@ class Queries:
 
 
 def as_ranks(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores, or their ranks if float64 would round some."""
+    """Return the scores, or their ranks if float64 would round some scores."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
     if kind == "f" and size > 8:
         check_finite(name, scores)
@@ -93,7 +93,7 @@ def sum_by_query(
     ideal: bool = True,
     split: bool = False,
 ) -> None:
-    """Sum over the ranked documents of each query, and pass the sums of some queries at a time to `use`, in threads.
+    """Sum over each query's ranked documents and pass the sums of some queries at a time to `use`, in several threads.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All relevant documents of each query, retrieved or not: their number, and the gains of their best order."""
+"""All relevant documents of each query, retrieved or not: their number, and their gains in the best order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RelevantDocuments:
         return cls(keys, np.array([each.size for each in found], dtype=np.int64), np.concatenate(found))
 
     def check_retrieved(self, relevance: NDArray[Any], n_documents: Ints) -> None:
-        """Raise unless these include the retrieved documents, whose relevance is given query by query."""
+        """Raise unless these documents include the retrieved ones, whose relevance is given query by query."""
         query = np.repeat(np.arange(n_documents.size), n_documents)[relevance > 0]
         retrieved = np.bincount(query, minlength=n_documents.size)
         few = np.flatnonzero(retrieved > self.counts)
@@ -83,7 +83,7 @@ class RelevantDocuments:
             )
 
     def ideal_gains(self, relevance: NDArray[Any], cuts: Ints, worth: Callable[[NDArray[Any]], NDArray[Any]]) -> Floats:
-        """Return the largest DCG of the first ranks for each query, of shape (n_cuts, n_queries).
+        """Return the largest possible DCG of each query at each cut, of shape (n_cuts, n_queries).
 
         Parameters
         ----------

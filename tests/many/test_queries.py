@@ -450,7 +450,7 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, [1, 2, -math.inf], [2, 1, 1]), {}, "y_score must be finite, but has 1 infinite value, the first at row 2"),
         ((Y, S[:2], Q), {}, "y_score must have the shape of y_true, (3,), got (2,)"),
         ((Y, S, Q[:2]), {}, "queries has 2 rows, but y_true has 3"),
-        ((Y, S, None), {}, "y_true must be 2-D, a row for each query, without queries, got shape (3,)"),
+        ((Y, S, None), {}, "y_true must be 2-D, a row per query, unless queries is given, got shape (3,)"),
         (([Y], [S], [1]), {}, "y_true must be 1-D"),
         (([[]], [[]], None), {}, "y_true is empty"),
         ((["a", "b", "c"], S, Q), {}, "y_true must hold numbers"),
