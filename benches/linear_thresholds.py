@@ -17,7 +17,7 @@ from fastevals import Ranking, grouped_auc
 from fastevals.scale import RankingSummary
 
 N, PREVALENCE, N_MACHINES = 1_000_000, 0.001, 32
-TITLE = f"{N:,} rows, {100 * PREVALENCE} % positive, probabilities about 1e-4, on {N_MACHINES} machines that drift"
+TITLE = f"{N:,} rows, {100 * PREVALENCE} % positive, probabilities about 1e-4, on {N_MACHINES} machines, each predicting lower"
 
 Rows = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.int64]]
 
@@ -56,7 +56,7 @@ CALLS: dict[str, Callable[[Rows], Any]] = {
     "200 thresholds: `keras.metrics.AUC()`, torcheval's `BinaryBinnedAUROC()`": linear(200),
     "10 thresholds: `river.metrics.ROCAUC()`": linear(10),
     "10,000 thresholds": linear(10_000),
-    "mean of the machines' AUCs: XGBoost on a cluster": lambda of: grouped_auc(*of).mean,
+    "mean of the machines' AUCs, as XGBoost computes it on a cluster": lambda of: grouped_auc(*of).mean,
 }
 
 

@@ -139,7 +139,7 @@ def coverage_section(entry: Mapping[str, Any]) -> str:
         "miss, and their width."
     )
     n = sum(len(study["settings"]) for study in entry["studies"].values())
-    summary = f"Coverage in % of {100 * entry['confidence_level']:.0f} % intervals and bands, in {n} settings."
+    summary = f"Coverage of {100 * entry['confidence_level']:.0f} % intervals and bands, in %, in {n} settings."
     return "\n\n".join([summary, *tables, note])
 
 

@@ -172,7 +172,7 @@ def test_section_of_speed():
 
 def test_section_of_coverage():
     lines = coverage_section(COVERAGE).split("\n")
-    assert lines[0] == "Coverage in % of 95 % intervals and bands, in 3 settings."
+    assert lines[0] == "Coverage of 95 % intervals and bands, in %, in 3 settings."
     assert lines[2] == "**Intervals of AUC**, 999 replicates per data set"
     assert lines[4].endswith(
         "| AUC | decimals | BCa | percentile | basic | normal | DeLong | DeLong, logit | no BCa | no DeLong |"
