@@ -371,7 +371,7 @@ def chapter_page() -> str:
         "<!-- Made of fastevals/chapter by `python -m tests.documents --write`. -->",
         "# The chapter",
         "",
-        "How do I solve the examples and exercises of the chapter, and which call computes which formula?",
+        "**Which call reproduces which example of Zhou's chapter 2?**",
         "",
         'This page covers chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection", and a course',
         "on it. Each example is a function of [fastevals/chapter](../fastevals/chapter) that uses public names only.",

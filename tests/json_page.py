@@ -15,14 +15,16 @@ HEAD = """\
 <!-- Made of fastevals/show/schema.py by `python -m tests.documents --write`. -->
 # JSON
 
-`--format json` prints the result of a command as JSON, `--out` writes it to a file, and `to_dict()` of a result returns
-it. `schema_version` goes up by one when a key goes or changes its meaning, but not when a key is added. So read the
-keys that you need, and ignore the others.
+**Which keys does `--format json` print, and what do they mean?**
 
-JSON is strict: what is undefined is null, and what is infinite is the text "Infinity" or "-Infinity". In the tables a
-*number* may be all of these, an *interval* is an array of two numbers, low and high, or null, and a *label* is text, a
-number or a boolean. An *object of* something has it by name. Keys marked with ? are there only sometimes. The classes
-are those of `fastevals.show.schema`, for type checkers: `report: schema.ScoresReport = json.load(file)`.
+`--format json` prints the result of a command as JSON, `--out` writes it to a file, and `to_dict()` of a result returns
+it. `schema_version` goes up by one when a key is removed or changes its meaning, but not when a key is added. So read
+the keys that you need, and ignore the others.
+
+JSON is strict: undefined values are null, and infinite values are the text "Infinity" or "-Infinity". In the tables a
+*number* may also be one of these three. An *interval* is an array of two numbers, low and high, or null. A *label* is
+text, a number or a boolean. An *object of* something maps names to such values. A key marked with ? may be absent.
+The classes are defined in `fastevals.show.schema`, for type checkers: `report: schema.ScoresReport = json.load(file)`.
 """
 NAMES = {
     str: "text", int: "integer", float: "number", bool: "boolean", Any: "any", type(None): "null",

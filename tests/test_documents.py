@@ -25,8 +25,7 @@ TEXTS = [
     *sorted((documents.DOCS / "adding").glob("*.md")),  # whose code tests/test_adding.py runs
 ]
 
-OTHERS = ("chapter.md", "json.md", "report.md", "tests.md", "intervals.md")
-SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name not in ("index.md", *OTHERS)]
+SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name != "index.md"]
 LONG = ("report.md", "rows.md", "tasks.md")  # many commands, which take seconds
 SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
