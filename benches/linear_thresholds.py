@@ -18,8 +18,8 @@ from fastevals.scale import RankingSummary
 
 N, PREVALENCE, N_MACHINES = 1_000_000, 0.001, 32
 TITLE = (
-    f"{N:,} rows, {100 * PREVALENCE} % positive, probabilities about 1e-4, from {N_MACHINES} machines whose probabilities "
-    "differ"
+    f"{N:,} rows, {100 * PREVALENCE} % positive, probabilities about 1e-4, from {N_MACHINES} machines whose "
+    "probabilities differ"
 )
 
 Rows = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.int64]]
