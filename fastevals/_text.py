@@ -150,7 +150,7 @@ def format_pvalue(value: float) -> str:
 def more_pairs(n_pairs: int) -> str:
     """Return a line about the pairs that a table omits; empty if it has all."""
     more = n_pairs - MOST_PAIRS
-    return f"... {more} more pairs, with p no smaller: JSON has all" if more > 0 else ""
+    return f"... {more} more pairs, with equal or larger p: JSON has all" if more > 0 else ""
 
 
 def one_line(text: str) -> str:

@@ -184,9 +184,9 @@ def test_counts_without_names_are_of_0_and_1() -> None:
         (lambda: ConfusionMatrix.from_predictions([0, 0], [0, 0], pos_label=0.5), "pos_label must hold class labels"),
         (
             lambda: ConfusionMatrix.from_groups(Y, PRED, GROUPS, labels=["churn", "stay"], pos_label="churn"),
-            "pos_label must be the last of labels where both are given, got 'churn' and 'churn', 'stay'",
+            "pos_label must be the last of labels if both are given, got 'churn' and 'churn', 'stay'",
         ),
-        (lambda: ConfusionMatrix.from_predictions([0, 1, 2], [0, 1, 2], pos_label=1), "goes with two classes, but"),
+        (lambda: ConfusionMatrix.from_predictions([0, 1, 2], [0, 1, 2], pos_label=1), "needs two classes, but"),
         (lambda: bootstrap(ConfusionMatrix(np.eye(2)), "recall", pos_label=1), "not a ConfusionMatrix, which has its"),
     ],
 )

@@ -194,7 +194,7 @@ def test_weights_are_float64(values: Any) -> None:
         ([1, math.nan, math.nan], "w must be finite, but has 2 NaN values, the first at row 1"),
         ([1, math.inf], "w must be finite, but has 1 infinite value, the first at row 1"),
         ([1e308, 1e308], "w must have a finite sum, but it overflows"),
-        ([2**53 + 1], r"w must be at most 2\*\*53 where integer, got 9007199254740993"),
+        ([2**53 + 1], r"w must be at most 2\*\*53 for integers, got 9007199254740993"),
         (["1"], "w must hold numbers, got dtype <U1"),
         ([], "w is empty"),
         (1.0, r"w must be 1-D, got shape \(\)"),

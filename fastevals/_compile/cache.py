@@ -75,7 +75,7 @@ def _describe(value: Any, called: list[Kernel]) -> str:
         return f"module {value.__name__}"
     if isinstance(value, type | BuiltinFunctionType) and value.__module__ in KNOWN:
         return f"{type(value).__name__} {_name(value)}"
-    raise TypeError(f"no name for what is compiled of {value!r}")
+    raise TypeError(f"no name for the compiled code of {value!r}")
 
 
 def _describe_code(code: CodeType, called: list[Kernel]) -> str:

@@ -215,7 +215,7 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     """Return row weights as float64: finite, none negative, not all zero, with a finite sum."""
     array = as_scores(name, values)
     if array.dtype.kind in "iu" and int(array.max()) > EXACT_INTEGER:
-        raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
+        raise ValueError(f"{name} must be at most 2**53 for integers, got {array.max()}")
     with np.errstate(over="ignore"):  # longer floats may overflow
         weights = np.ascontiguousarray(array, dtype=np.float64)
     smallest, largest = weights.min(), weights.max()
@@ -264,7 +264,7 @@ def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{name} must hold whole numbers, how many copies of each row there are, got {show(weights[row])} at "
+            f"{name} must hold whole numbers, the number of copies of each row, got {show(weights[row])} at "
             f"{row_at(row)}; sample_weight takes any weights"
         )
     if weights.sum() > EXACT_INTEGER:

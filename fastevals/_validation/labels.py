@@ -210,11 +210,11 @@ def as_classes(
         name = "labels"
     if pos_label is not None:
         if classes.size > 2:
-            raise ValueError(f"{option} goes with two classes, but {name} has {classes.size}: {listed(list(classes))}")
+            raise ValueError(f"{option} needs two classes, but {name} has {classes.size}: {listed(list(classes))}")
         positive = matching_label(name, classes, pos_label, option)
         if labels is not None and positive != classes[-1]:
             raise ValueError(
-                f"{option} must be the last of labels where both are given, got {show(pos_label)} and "
+                f"{option} must be the last of labels if both are given, got {show(pos_label)} and "
                 f"{listed(list(classes))}"
             )
         if positive not in classes:  # no row has the positive class

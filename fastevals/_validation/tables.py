@@ -144,7 +144,7 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
         if abs(farthest) > EXACT_INTEGER:
-            raise ValueError(f"{name} must be within 2**53 where integer, got {farthest}")
+            raise ValueError(f"{name} must be within 2**53 for integers, got {farthest}")
     with np.errstate(over="ignore"):  # longer floats may overflow
         return array.astype(np.float64, copy=False)
 
@@ -262,7 +262,7 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
         raise ValueError(f"{names} must be of the same splits and seeds, got {show(first)} and {show(second)}")
     rows = [_rows_of_splits(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
     if len(rows) == 2 and not all(map(np.array_equal, *rows)):
-        raise ValueError(f"{names} must be of the same splits, but their rows are in other folds")
+        raise ValueError(f"{names} must be of the same splits, but their rows are in different folds")
 
 
 def _rows_of_splits(splits: Any) -> list[NDArray[Any]]:
@@ -279,9 +279,9 @@ def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> f
     known = [each.splits for each in measured if each.splits is not None]
     if not known or not (n_train is n_test is None):
         if known:
-            raise ValueError("n_train and n_test apply only to arrays: estimates know theirs, so leave both out")
+            raise ValueError("n_train and n_test apply only to arrays: estimates have their own, so leave both out")
         if n_train is n_test is None:
-            raise ValueError("n_train and n_test must be given for arrays: only estimates know theirs")
+            raise ValueError("n_train and n_test must be given for arrays: only estimates have their own")
         rows = [check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
         return rows[1] / rows[0]
     train, test = (int(np.sum(each)) for each in (known[0].n_train, known[0].n_test))

@@ -208,7 +208,7 @@ def _check_prior_pair(prior: Any, fitted_prior: Any) -> bool:
     """Return whether priors are given; raise if only one of the two is."""
     if (prior is None) != (fitted_prior is None):
         given, missing = ("fitted_prior", "prior") if prior is None else ("prior", "fitted_prior")
-        raise ValueError(f"prior and fitted_prior go together, got {given} without {missing}")
+        raise ValueError(f"prior and fitted_prior must be given together, got {given} without {missing}")
     return prior is not None
 
 

@@ -94,7 +94,7 @@ def test_printed_pairs() -> None:
     first, *lines = str(fastevals.pairwise_tests(many, correction="none")).splitlines()
     assert first == "Wilcoxon's signed-rank test, p not adjusted"
     assert lines[0].split() == ["pair", "effect", "statistic", "p", "rejected"]
-    assert lines[46] == "  ... 21 more pairs, with p no smaller"
+    assert lines[46] == "  ... 21 more pairs, with equal or larger p"
     ranks = str(fastevals.nemenyi_test(TABLE)).splitlines()
     assert ranks[0] == "The Nemenyi test, p adjusted for 3 pairs (studentized-range)"
     assert ranks[2] == "  critical difference 1.657"

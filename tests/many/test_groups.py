@@ -536,7 +536,7 @@ def test_bad_input(given_arguments: Any, options: Any, message: str) -> None:
         ("brier_score", {}, r"y_score must hold probabilities, in \[0, 1\], got 3"),
         ("nothing", {}, "metrics must be one of 'roc_auc'"),
         (["roc_auc", "f1"], {}, "f1 of scores needs one threshold"),
-        ("accuracy", {"pos_label": 1}, "pos_label goes with two classes, but the data has 4: 0, 1, 2, 3"),
+        ("accuracy", {"pos_label": 1}, "pos_label needs two classes, but the data has 4: 0, 1, 2, 3"),
         (metric("recall", average=None), {}, r"recall\(average=None\) must give one number for each group"),
         ([], {}, "metrics is empty"),
     ],

@@ -317,8 +317,8 @@ def test_bayes_rule_under_both_priors() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"prior": [0.5, 0.5]}, "prior and fitted_prior go together, got prior without fitted_prior"),
-        ({"fitted_prior": [0.5, 0.5]}, "prior and fitted_prior go together, got fitted_prior without prior"),
+        ({"prior": [0.5, 0.5]}, "prior and fitted_prior must be given together, got prior without fitted_prior"),
+        ({"fitted_prior": [0.5, 0.5]}, "prior and fitted_prior must be given together, got fitted_prior without prior"),
         ({"prior": [0.5, 0.4], "fitted_prior": [0.5, 0.5]}, "prior must sum to 1, but its sum is 0.9"),
         ({"prior": [0.5, 0.5], "fitted_prior": [1.5, -0.5]}, "fitted_prior must not be negative, got -0.5"),
         ({"prior": [1.0], "fitted_prior": [0.5, 0.5]}, r"prior must hold numbers of shape \(2,\), got .* \(1,\)"),
@@ -420,8 +420,8 @@ def test_the_threshold_of_a_cost_matrix_decides_as_it_does() -> None:
         ({"cost_fn": math.nan}, r"cost_fn must be in \[0, inf\), got nan"),
         ({"cost_fn": math.inf}, r"cost_fn must be in \[0, inf\), got inf"),
         ({"cost_fp": 0, "cost_fn": 0.0}, "cost_fp and cost_fn must not both be zero"),
-        ({"prior": 0.5}, "prior and fitted_prior go together, got prior without fitted_prior"),
-        ({"fitted_prior": 0.5}, "prior and fitted_prior go together, got fitted_prior without prior"),
+        ({"prior": 0.5}, "prior and fitted_prior must be given together, got prior without fitted_prior"),
+        ({"fitted_prior": 0.5}, "prior and fitted_prior must be given together, got fitted_prior without prior"),
         ({"prior": 1.1, "fitted_prior": 0.5}, r"prior must be in \[0, 1\], got 1.1"),
         ({"prior": [0.5, 0.5], "fitted_prior": 0.5}, "prior must be a number"),
         ({"prior": 0.5, "fitted_prior": 0}, r"fitted_prior must be in \(0, 1\), got 0"),

@@ -377,7 +377,7 @@ def test_the_drop_in_lets_no_overflow_out(weights):
 
 
 def test_integers_past_64_bits():
-    with pytest.raises(ValueError, match=f"within 2\\*\\*53 where integer, got {2**63 + 5}"):
+    with pytest.raises(ValueError, match=f"within 2\\*\\*53 for integers, got {2**63 + 5}"):
         friedman_test(np.array([[2**63 + 5, 1, 2], [3, 2**63 + 1, 1]], dtype=np.uint64))
     found = drop_in.precision_recall_fscore_support([0, 1, 1], [0, 1, 0], beta=2**70)
     assert found[2].tolist() == found[1].tolist() == [1.0, 0.5]

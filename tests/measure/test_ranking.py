@@ -957,7 +957,7 @@ def test_bad_rows_are_named(y_true, y_score, message):
         (["1", "1", "1"], "sample_weight must hold numbers, got dtype <U1"),
         ([1, None, 1], "sample_weight must hold numbers, got dtype object"),
         ([1e308, 1e308, 1e308], "sample_weight must have a finite sum, but it overflows"),
-        ([1, 1, 2**53 + 2], r"sample_weight must be at most 2\*\*53 where integer, got 9007199254740994"),
+        ([1, 1, 2**53 + 2], r"sample_weight must be at most 2\*\*53 for integers, got 9007199254740994"),
     ],
 )
 def test_bad_weights_are_named(weights, message):

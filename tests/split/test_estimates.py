@@ -582,8 +582,8 @@ def test_a_positive_class_that_no_row_has() -> None:
     [
         (Y, {"labels": [0, 1], "pos_label": 0}, "pos_label must be the last of labels .* got 0 and 0, 1"),
         (Y, {"labels": [0, 1], "pos_label": "z"}, r"pos_label must be a label of labels \(0, 1\), got 'z'"),
-        (Y, {"labels": [0, 1, 2], "pos_label": 1}, "pos_label goes with two classes, but labels has 3: 0, 1, 2"),
-        (np.arange(90) % 3, {"pos_label": 1}, "pos_label goes with two classes, but y has 3: 0, 1, 2"),
+        (Y, {"labels": [0, 1, 2], "pos_label": 1}, "pos_label needs two classes, but labels has 3: 0, 1, 2"),
+        (np.arange(90) % 3, {"pos_label": 1}, "pos_label needs two classes, but y has 3: 0, 1, 2"),
         (Y, {"pos_label": np.array([0, 1])}, r"pos_label must be a label of y \(.*\), got array\(\[0, 1\]\)"),
     ],
 )

@@ -213,7 +213,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         rows = [["  pair", "effect", "statistic", "p", "rejected"]]
         rows += map(list, zip(pairs, *columns, pvalues, marks, strict=True))
         more = len(self) - len(shown)
-        others = [f"  ... {more} more pairs, with p no smaller"] if more else []
+        others = [f"  ... {more} more pairs, with equal or larger p"] if more else []
         title = f"{self.test[0].upper()}{self.test[1:]}, {self._settings()}"
         return "\n".join([title, *format_tables([rows])[0], *others, *wrap_text(self.conclusion, indent="")])
 

@@ -189,7 +189,7 @@ def corrected_resampled_t_test(
         Measurements of the two on the same n test sets, at least two: from repeated hold-out, or from k-fold
         cross-validation, repeated or not (``n_test / n_train`` is then 1 / (k - 1)).
     n_train, n_test : int, optional
-        Rows of each training set and of each test set, required with arrays; estimates know theirs.
+        Rows of each training set and of each test set, required with arrays; estimates have their own.
     names : (str, str), optional
         Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}

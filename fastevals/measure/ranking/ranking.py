@@ -331,7 +331,7 @@ class Ranking(BaseRanking):
         if self._rows_repeat:
             raise ValueError(
                 f"rows of {show(self)} may be in several of the pooled folds, and repeated rows make intervals too "
-                "narrow and tests too sure: pass all rows to bootstrap, with the row's number as groups="
+                "narrow and p-values too small: pass all rows to bootstrap, with the row's number as groups="
             )
         return self, {}
 

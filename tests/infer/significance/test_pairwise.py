@@ -190,7 +190,7 @@ def test_a_constant_difference_is_told() -> None:
         ([[1], [2]], {}, r"results must have two algorithms \(columns\) or more, got 1 \(and 2 data sets\)"),
         ({}, {}, "results is empty"),
         ([["a", "b"]], {}, "results must hold numbers"),
-        (np.array([[2**60, 2**60 + 1]]), {}, r"results must be within 2\*\*53 where integer, got 1152921504606846977"),
+        (np.array([[2**60, 2**60 + 1]]), {}, r"results must be within 2\*\*53 for integers, got 1152921504606846977"),
         ([[1, 2]], {"test": "paired-t"}, r"results must have at least 2 data sets \(rows\), got 1"),
         (TEN[:9], {"test": "5x2cv-t"}, "results must have 10 rows for test='5x2cv-t', got 9"),
         (TEN, {"test": "t"}, "test must be one of 'paired-t'"),

@@ -263,7 +263,7 @@ def test_estimates_of_other_metrics_and_folds() -> None:
     found = evaluate_splits(TRUE, OLD, folds, ["error_rate", "accuracy"])
     with pytest.raises(ValueError, match="a and b must be of the same metric, got error_rate and accuracy"):
         fastevals.paired_t_test(found["error_rate"], found["accuracy"])
-    with pytest.raises(ValueError, match="of the same splits, but their rows are in other folds"):
+    with pytest.raises(ValueError, match="of the same splits, but their rows are in different folds"):
         fastevals.wilcoxon_test(_estimate(folds), _estimate(folds[::-1]))
     for one, other in ((folds, folds.tolist()), (folds, folds)):
         assert fastevals.wilcoxon_test(_estimate(one), _estimate(other)).pvalue == 1
@@ -274,7 +274,7 @@ def test_estimates_that_do_not_tell() -> None:
         ValueError, match=r"a must be of one metric, got 'accuracy', 'f1': pass one, such as a\['accuracy'\]"
     ):
         fastevals.paired_t_test(*_both(KFold(4, rng=1), ["accuracy", "f1"]))
-    with pytest.raises(ValueError, match="n_train and n_test must be given for arrays: only estimates know theirs"):
+    with pytest.raises(ValueError, match="n_train and n_test must be given for arrays: only estimates have their own"):
         fastevals.corrected_resampled_t_test(X, Z)
     with pytest.warns(fastevals.UndefinedMetricWarning, match="recall is undefined"):
         pair = _both(LeaveOneOut(), "recall")

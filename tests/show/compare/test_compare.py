@@ -163,7 +163,7 @@ def test_many_algorithms_show_the_pairs_of_smallest_p(capsys, tmp_path):
     rows = [",".join(f"m{k}" for k in range(12))]
     rows += [",".join(map(str, row)) for row in (rng.normal(size=(20, 12)) + np.arange(12)).round(3)]
     text = compare(capsys, write(tmp_path, "\n".join(rows))).partition("\n")[2]
-    assert "... 21 more pairs, with p no smaller: JSON has all" in text
+    assert "... 21 more pairs, with equal or larger p: JSON has all" in text
     assert max(map(len, text.splitlines())) <= 120
     shown = [line for line in text.splitlines() if " - " in line]
     result = compare_json(capsys, tmp_path / "results.csv")["blocks"][0]["pairs"]
@@ -472,7 +472,7 @@ def test_many_models_show_the_pairs_of_smallest_p(capsys, tmp_path):
     parquet.write_table(pa.table({"y": y, **columns}), file)
     models = ("--label", "y", *(word for name in columns for word in ("--pred", name)), "--resamples", "1099")
     text = compare(capsys, file, *models).partition("\n")[2]
-    assert text.count("... 10 more pairs, with p no smaller: JSON has all\n") == 2
+    assert text.count("... 10 more pairs, with equal or larger p: JSON has all\n") == 2
     assert max(map(len, text.splitlines())) <= 120
     text = text[text.index("\nMcNemar's exact test: rows") :] + text[text.index("\nmodel ") :].partition("\nMcNemar")[0]
     pvalues = compare_json(capsys, file, *models)["mcnemar"]["pvalue"]
@@ -510,7 +510,7 @@ def test_two_classes_of_text_of_which_none_is_said_to_be_positive(capsys, tmp_pa
 
 def test_the_positive_class_goes_with_two(capsys, predictions):
     options = (predictions[0], "--label", "y", "--pred", "good", "--pred", "fair", "--pos-label", "1")
-    assert "--pos-label goes with two classes, but --label 'y' has 3: 0, 1, 2" in error(capsys, *options)
+    assert "--pos-label needs two classes, but --label 'y' has 3: 0, 1, 2" in error(capsys, *options)
 
 
 def test_models_that_predict_alike(capsys, tmp_path):

@@ -347,7 +347,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"label": "y", "target": "w", "pred": "old"}, "target is a column of numbers, label one of classes"),
     ({"target": "w", "pred": "old"}, "pred 'old'"),
     ({"target": "w", "pred": "g", "pos_label": 1}, "pos_label goes with label"),
-    ({"label": "y", "pred": "old", "pos_label": "cat"}, "pos_label goes with two classes"),
+    ({"label": "y", "pred": "old", "pos_label": "cat"}, "pos_label needs two classes"),
     ({"label": "y", "pred": "w"}, "can't be compared|must be|labels"),
     ({"label": "y", "pred": "old", "score": "w"}, "score and pred exclude each other: scores, or what models predict"),
     ({"label": "y", "pred": "old", "threshold": 0.5}, "threshold goes with scores"),
