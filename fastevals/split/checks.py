@@ -1,4 +1,4 @@
-"""Checks that this room shares: data with rows of any kind, learners, sizes of parts, parameters that vary."""
+"""Shared checks of this package: data with rows of any kind, learners, sizes of parts, varied parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastevals._options import check_integer, check_number, listed, show
 from fastevals._validation.arrays import as_array, check_finite
 from fastevals._validation.labels import as_labels, check_comparable_labels
 
-SLACK = 1e-14  # relative rounding of a product of floats
+SLACK = 1e-14  # relative rounding error of a product of floats
 
 
 def n_rows(name: str, data: Any) -> int:
@@ -23,7 +23,7 @@ def n_rows(name: str, data: Any) -> int:
         n = int(shape[0]) if shape else len(data)
     except TypeError:
         raise ValueError(f"{name} must have rows, got {show(data)}") from None
-    # A sparse matrix may be a dict too.
+    # Some sparse matrices are dicts, and have a shape.
     if isinstance(data, (str, bytes, set, frozenset)) or shape == () or (shape is None and isinstance(data, dict)):
         raise ValueError(f"{name} must have rows, got {show(data)}")
     if not n:
@@ -32,7 +32,7 @@ def n_rows(name: str, data: Any) -> int:
 
 
 def check_same_rows(**data: Any) -> int:
-    """Return the number of rows that all data which are not None have; raise if they differ."""
+    """Return the common number of rows of all data that are not None; raise if their numbers differ."""
     rows = {name: n_rows(name, each) for name, each in data.items() if each is not None}
     if not rows:
         raise ValueError(f"one of {', '.join(data)} must be given, to say how many rows there are")
@@ -44,7 +44,7 @@ def check_same_rows(**data: Any) -> int:
 
 
 def check_learner(name: str, learner: Any) -> bool:
-    """Return whether a learner is an estimator; raise if it is neither that nor a function."""
+    """Return whether a learner is an estimator; raise if it is neither an estimator nor a function."""
     if isinstance(learner, type):
         raise ValueError(f"{name} must be an estimator or a function, got class {learner.__name__}, not an instance")
     if callable(getattr(learner, "fit", None)) and callable(getattr(learner, "predict", None)):
@@ -66,7 +66,7 @@ def as_fitted_predictions(name: str, values: Any, n: int) -> NDArray[Any]:
 
 
 def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int | None = None) -> int | float:
-    """Return the size of a part: an int from 1 to `most`, or a float in (0, 1), which with `whole` includes 1."""
+    """Return the size of a part: an int from 1 to `most`, or a float in (0, 1), or in (0, 1] if `whole`."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return check_integer(name, value, low=1, high=most)
     try:
@@ -79,21 +79,21 @@ def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int |
 
 
 def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
-    """Return a number of units unchanged, or a share of n units as a number."""
+    """Return a number of units; an int is returned unchanged, a float is a share of n units."""
     if isinstance(size, int):
         return size
     exact = size * n
     near = round(exact)
-    return near if abs(exact - near) <= SLACK * exact else rounded(exact)  # 0.07 of 100 is 7, though not in floats
+    return near if abs(exact - near) <= SLACK * exact else rounded(exact)  # 0.07 * 100 is 7, but not in floats
 
 
 def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> int:
-    """Return the units of a training set: a number up to `most`, or a share of n rounded down, but at least 1."""
+    """Return the units in a training set, from a number up to `most` or a share of n, rounded down but at least 1."""
     return max(as_units(as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
 
 
 def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whole: str) -> list[int]:
-    """Return several sizes, ascending, which must differ; `size` converts a value, `whole` is what shares refer to."""
+    """Return sizes in ascending order; they must differ. `size` converts a value; `whole` names all units in errors."""
     shares_or_counts = as_values(name, values)
     sizes = [size(name, value) for value in shares_or_counts]
     _check_sizes_differ(name, shares_or_counts, sizes, whole)
@@ -101,7 +101,7 @@ def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whol
 
 
 def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], whole: str) -> None:
-    """Raise unless sizes are all shares or all counts, and differ."""
+    """Raise unless sizes are all shares or all counts, and all differ."""
     if len({isinstance(each, float) for each in values}) > 1:
         raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
     if len(set(sizes)) < len(sizes):
@@ -129,13 +129,13 @@ def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
 
 
 def check_split_units(n: int, unit: str, least: int, because: str) -> None:
-    """Raise if there are fewer rows, or groups, than a splitter has parts."""
+    """Raise if there are fewer rows, or groups, than `least`."""
     if n < least:
         raise ValueError(f"{because} needs {least} {unit} or more, got {n}")
 
 
 def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], unit: str, least: int, because: str) -> None:
-    """Raise if a class has fewer rows, or groups, than a splitter has parts."""
+    """Raise if a class has fewer rows, or groups, than `least`."""
     few = np.flatnonzero(sizes < least)
     if few.size:
         k = int(few[0])
@@ -145,7 +145,7 @@ def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], unit: str, leas
 
 
 def as_values(name: str, values: Any) -> list[Any]:
-    """Return the values of a parameter, at least one, as Python objects instead of NumPy scalars."""
+    """Return the values of a parameter as Python objects instead of NumPy scalars; raise if there are none."""
     if isinstance(values, (str, bytes, Mapping, set, frozenset)) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of values, got {show(values)}")
     shape = getattr(values, "shape", (0,))
@@ -158,13 +158,13 @@ def as_values(name: str, values: Any) -> list[Any]:
 
 
 def check_parameter_name(name: str, value: Any) -> None:
-    """Raise unless a parameter is named by a string."""
+    """Raise unless the name of a parameter is a string."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be the name of a parameter, got {show(value)}")
 
 
 def check_varies_only(name: str, params: Mapping[str, Any], other: str, parameter: str) -> None:
-    """Raise if the parameter that varies also has a fixed value."""
+    """Raise if the varied parameter also has a fixed value."""
     if parameter in params:
         raise ValueError(
             f"{name} must not have {parameter!r}, as it is the {other} that varies; got {show(params[parameter])}"
@@ -172,14 +172,14 @@ def check_varies_only(name: str, params: Mapping[str, Any], other: str, paramete
 
 
 def check_some_defined(metric: str, place: int | None, n: int, candidates: str) -> int:
-    """Return the place of the best of n candidates or values; raise if none has an estimate."""
+    """Return the index of the best of n candidates or values; raise if it is None because all are undefined."""
     if place is None:
         raise ValueError(f"{metric} is undefined (NaN) for all {n} {candidates}: none is the best")
     return place
 
 
 def check_direction(name: str, metric: str, maximize: bool | None) -> bool:
-    """Return whether a greater value is better; raise if that isn't known."""
+    """Return whether a greater value is better; raise if this is unknown."""
     if maximize is None:
         raise ValueError(f"{name} must be given, True or False, for the function {metric}, whose direction isn't known")
     return maximize

@@ -1,9 +1,10 @@
-"""Splits of any origin in one form: from a splitter, from an array of fold numbers, or a user's own pairs.
+"""A common form for splits from a splitter, from an array of fold numbers, or from a user's own pairs.
 
-Each source says which rows it tests (`FoldAssignments`) and, if a learner can be fitted, which it trains on
-(`TrainTestSplits`). The spread of test sets cannot show what they all have in common (`FixedByDesign`), so the
-intervals of estimates add it. Stratified test sets all have the same class shares, which would vary in new data; splits
-that all test the same rows (one hold-out set, other training rows) have no variance of rows at all.
+`FoldAssignments` lists the test rows of each split; `TrainTestSplits` also lists training rows, so that a learner can
+be fitted. The spread of results between test sets cannot show the effect of something that all test sets share
+(`FixedByDesign`), so intervals add the missing variance. Stratified test sets all have the same class shares, which
+would vary in new data. Splits that all test the same rows (one hold-out set, different training rows) hide all variance
+due to rows.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ MOST_SPLITS = 10**9
 # each class is drawn separately, their number varies by 1/e - 2/e^2 per row; if as many of all rows were left out
 # regardless of class, it would vary by 1/e (1 - 1/e). The difference, 1/e^2 per row, is fixed: 1/(e - 1) of the latter.
 OUT_OF_BAG = 1 / (math.e - 1)
-MOST_TEST_SETS_CHECKED = 50  # to see whether splits of another origin are stratified
-AS_BY_CHANCE = 0.1  # share of the squared differences expected by chance: below it, class counts are as alike as can be
+MOST_TEST_SETS_CHECKED = 50  # test sets examined to see whether a user's splits are stratified
+AS_BY_CHANCE = 0.1  # share of the squared differences expected by chance; below it, test sets count as stratified
 
 
 class FoldAssignments(Protocol):
-    """Which rows each split of one data set tests: one code per row and repetition.
+    """The test rows of each split of one data set, as one code per row and repetition.
 
-    A row is in test set ``code - first`` of the repetition if that is in ``[0, n_folds)``, otherwise in none.
+    A row is in test set ``code - first`` of the repetition if this number is in ``[0, n_folds)``, otherwise in no test
+    set.
     """
 
     @property
@@ -49,7 +51,7 @@ class FoldAssignments(Protocol):
 
     @property
     def n_folds(self) -> int:
-        """Test sets per repetition."""
+        """Number of test sets per repetition."""
 
     @property
     def first(self) -> int:
@@ -72,7 +74,7 @@ class TrainTestSplits(FoldAssignments, Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedSplits:
-    """Pairs of training and test rows. Each is a repetition of its own, as test sets may overlap."""
+    """Pairs of training and test rows. Each pair is a repetition of its own, because test sets may overlap."""
 
     every: list[Pair]
     n_samples: int
@@ -86,11 +88,11 @@ class ListedSplits:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """One repetition, whose folds are the pairs."""
+        """One repetition with the pairs as folds."""
         return 1, len(self.every)
 
     def codes(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Return 1 for tested rows."""
+        """Return 1 for test rows and 0 for others."""
         codes = np.zeros((stop - start, self.n_samples), dtype=np.uint8)
         for row, (_, test) in zip(codes, self.every[start:stop], strict=True):
             row[test] = 1
@@ -103,7 +105,7 @@ class ListedSplits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssignedFolds:
-    """The number of the fold that tests each row, of shape (n_repeats, n_samples); nothing can be fitted."""
+    """For each repetition and row, the number of the fold that tests the row; training rows are unknown."""
 
     folds: NDArray[Any]
     n_folds: int
@@ -111,12 +113,12 @@ class AssignedFolds:
 
     @property
     def n_repeats(self) -> int:
-        """Rows of the array."""
+        """Number of rows of the array."""
         return len(self.folds)
 
     @property
     def n_samples(self) -> int:
-        """Columns of the array."""
+        """Number of columns of the array."""
         return int(self.folds.shape[1])
 
     @property
@@ -125,23 +127,23 @@ class AssignedFolds:
         return self.n_repeats, self.n_folds
 
     def codes(self, start: int, stop: int) -> NDArray[Any]:
-        """Return some rows of the array."""
+        """Return the array's rows from `start` to `stop`."""
         return self.folds[start:stop]
 
 
 class FixedByDesign(NamedTuple):
-    """What all test sets have in common, so that their spread does not show it."""
+    """What all test sets share, so that their spread cannot show its effect."""
 
     kind: str | None  # "rows": the rows themselves; "classes": the class shares; None: nothing, except by chance
-    n_rows: int  # of one test set, if all test the same rows; otherwise of all the data
-    share: float = 1.0  # share of this variance that the test sets don't show
+    n_rows: int  # in one test set, if all test sets are the same rows; otherwise in all the data
+    share: float = 1.0  # share of its variance that test sets don't show
 
 
 class SplitDesign(NamedTuple):
-    """Splits in the form that fits and their estimates need."""
+    """Splits in the form that is needed to make fits and estimates."""
 
-    pairs: Callable[[], Iterator[Pair]]  # each call starts anew: pairs are not kept
-    shape: tuple[int, int]  # repetitions and folds in results
+    pairs: Callable[[], Iterator[Pair]]  # yields all pairs anew in each call
+    shape: tuple[int, int]  # numbers of repetitions and folds
     fixed: FixedByDesign
 
     @property
@@ -151,9 +153,9 @@ class SplitDesign(NamedTuple):
 
 
 def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: Rows | None = None) -> SplitDesign:
-    """Return the design of the data's splits by a splitter, or by pairs of rows.
+    """Return the design of the splits that a splitter, or a list of pairs, makes of the data.
 
-    If the data are part of the user's, `rows` are their row numbers there, which the pairs then hold.
+    If the data are only part of the user's rows, `rows` are their row numbers, and pairs contain those numbers.
     """
     splits = resolve_splits(name, splitter, X, y, groups)
     fixed = find_fixed_by_design(splitter, splits, y)
@@ -163,7 +165,7 @@ def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: R
 
 
 def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> TrainTestSplits:
-    """Return the splits of the data by a splitter, ours or of scikit-learn's kind, or by pairs of rows."""
+    """Return the data's splits from our splitter, from one with scikit-learn's interface, or from pairs of rows."""
     n = check_same_rows(X=X, y=y, groups=groups)
     check_instance(name, splitter)
     if isinstance(splitter, Splitter):
@@ -175,7 +177,7 @@ def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Tra
 
 
 def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> FixedByDesign:
-    """Return what our splitter says it holds fixed or, for other splits, what their test sets show."""
+    """Return what all test sets share: known for our splitters, for others found by comparing test sets."""
     if isinstance(splitter, Splitter):
         share = OUT_OF_BAG if isinstance(splitter, BootstrapSplit) else 1.0
         return FixedByDesign("classes" if getattr(splitter, "stratified", False) else None, splits.n_samples, share)

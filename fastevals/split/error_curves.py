@@ -1,4 +1,4 @@
-"""The error of a learner over the values of a parameter, or over the number of training rows."""
+"""Validation and learning curves: a learner's error against a parameter's values, or the number of training rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from fastevals.split.trials import (
 
 Floats = NDArray[np.float64]
 
-NAME = "fit_predict"  # the learner in errors
+NAME = "fit_predict"  # the learner's name in errors
 SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
 
 
@@ -63,7 +63,7 @@ def validation_curve(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ErrorCurve:
-    """Measure a learner on training and test rows at each value of a parameter, on the same splits.
+    """Measure a learner's training and test error at each value of a parameter, on the same splits.
 
     Where the training error keeps falling while the test error rises, the learner overfits.
 
@@ -72,21 +72,21 @@ def validation_curve(
     fit_predict, X, y, splitter, groups, pos_label, labels
         As for `estimate_error`.
     metric : str, `metric(...)` or function
-        The metric to measure, as for `estimate_error`; just one.
+        A single metric, as for `estimate_error`.
     parameter : str
-        Name of the learner's parameter that varies.
+        Name of the parameter to vary.
     values : sequence
-        Its values.
+        Values of the parameter.
     params : mapping, optional
-        The learner's other parameters.
+        Values of the learner's other parameters.
     maximize : bool, optional
-        Whether a greater value is better. Known for a metric with a name; for a function, `best` requires it.
+        Whether a greater value is better. For a metric with a name this is known; for a function, `best` requires it.
     confidence_level : float in (0, 1)
-        Level of the intervals of the mean test values, which are those of `estimate_error`.
+        Confidence level of the intervals of mean test values, computed as in `estimate_error`.
     n_jobs : int, optional
-        Number of joblib workers for the fits of all values, -1 for one per CPU; by default they run in this process.
+        Number of joblib workers for the fits of all values, or -1 for one per CPU. By default fits run in this process.
     progress : bool
-        Show a bar of all fits (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -95,17 +95,17 @@ def validation_curve(
     Raises
     ------
     ValueError
-        If an argument is not as described. If fits fail at all values, the first error is raised, with a note; if they
-        fail at some values, the errors are in `failures` and the other values are measured.
+        If an argument is not as described. If fits fail at all values, the first error is raised, with a note that
+        names the fit. If they fail only at some values, their errors are in `failures`.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is undefined in some splits; they are left out of the means.
+        If the metric is undefined in some splits; these splits are left out of the means.
 
     Notes
     -----
-    Choosing a value by the curve and then reporting its error is too optimistic: see `select_model`.
+    The error of a value chosen from the curve is too optimistic; to choose a value, use `select_model`.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def learning_curve(
     progress: bool = False,
     rng: Any = None,
 ) -> ErrorCurve:
-    """Measure a learner on training and test rows as the number of training rows grows.
+    """Measure a learner's training and test error as the number of training rows grows.
 
     Once the two errors have met, more rows will not help; while they are apart, they may.
 
@@ -161,11 +161,12 @@ def learning_curve(
     metric, params, maximize, confidence_level, n_jobs, progress
         As for `validation_curve`.
     train_sizes : sequence of float or of int
-        Shares of the splits' smallest training part, in (0, 1], or numbers of rows. The full size means all training
-        rows of each split, which may be one row more.
+        Numbers of training rows, or shares of the smallest training part among the splits, in (0, 1]. At the full size,
+        each split uses all its training rows, possibly one row more than the smallest part.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of the order in which each split's training rows are taken: smaller sets are parts of larger ones. With a
-        stratified splitter, each set has its share of each class. Sets may include part of a group.
+        Seed of the random order in which each split's training rows are added, so that smaller sets are parts of larger
+        ones. With a stratified splitter, each set has proportional shares of the classes. A set may contain only part
+        of a group.
 
     Returns
     -------
@@ -180,7 +181,7 @@ def learning_curve(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is undefined in some splits; they are left out of the means.
+        If the metric is undefined in some splits; these splits are left out of the means.
 
     Examples
     --------
@@ -217,7 +218,7 @@ def learning_curve(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorCurve(Frozen):
-    """Training and test error at each value of a parameter, or for each number of training rows.
+    """A learner's training and test error at each value of a parameter, or each number of training rows.
 
     Attributes
     ----------
@@ -226,17 +227,17 @@ class ErrorCurve(Frozen):
     parameter : str or None
         The parameter that varies; None for the number of training rows.
     values : tuple
-        The parameter's values in the order given, or the numbers of rows, ascending.
+        The parameter's values in the given order, or ascending numbers of training rows.
     test, training : ErrorLine
         Errors on test rows and on training rows; the latter have no intervals.
     maximize : bool or None
-        Whether a greater value is better; None if that isn't known.
+        Whether a greater value is better; None if unknown.
     confidence_level : float
         Level of the intervals.
     failures : dict of int to str
-        Errors raised by fits, by the place of the value, whose means are NaN.
+        Errors raised by fits, by index into `values`; the means of these values are NaN.
     pos_label : label or None
-        The positive class; None if there is none, or if it was not named.
+        The positive class; None if there is none, or if neither `pos_label` nor a default determines it.
 
     Examples
     --------
@@ -261,20 +262,20 @@ class ErrorCurve(Frozen):
     confidence_level: float
     failures: dict[int, str]
     pos_label: Any = None
-    _test_to_train: float = 0.0  # test rows per training row, which `fits` allows for
+    _test_to_train: float = 0.0  # test rows per training row, for the corrected t-test in `fits`
 
     @property
     def gap(self) -> Floats:
-        """Test minus training value: how much of the error training rows do not show."""
+        """Test value minus training value."""
         return self.test.values - self.training.values
 
     def best(self) -> Any:
-        """Return the value with the best mean test value, the first one if several tie.
+        """Return the parameter's value with the best mean on test rows; the first one if several tie.
 
         Raises
         ------
         ValueError
-            If no value has a mean, or it isn't known whether a greater value is better.
+            If all means are NaN, or it is unknown whether a greater metric is better.
         """
         return self.values[self._best()]
 
@@ -285,16 +286,17 @@ class ErrorCurve(Frozen):
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """How the learner fits at each value, compared with the best value.
+        """Label each value "best", "underfits", "overfits" or "".
 
-        "best" at the best value. Where the test error is larger beyond noise, "underfits" if the training error is
-        larger too, and "overfits" if it is smaller: the learner has learned more of the training rows than holds for
-        others. "" elsewhere: the value may be as good as the best.
+        At other values than the best, the learner underfits if both test and training error are larger than at the best
+        value. It overfits if the test error is larger, but the training error is smaller. "" means that the test error
+        is not significantly larger, or that the training errors are equal.
 
         Notes
         -----
-        A test error is larger beyond noise if the corrected resampled t-test of the value against the best one rejects
-        on the same splits, at level 1 - `confidence_level` for each value separately. A single split cannot show it.
+        The test error is significantly larger if the corrected resampled t-test on the same splits rejects at level 1 -
+        `confidence_level`, separately for each value. With a single split there is no test, and only the best value is
+        labelled.
         """
         if self.maximize is None or np.isnan(self.test.values).all():
             return ("",) * len(self.values)
@@ -307,7 +309,7 @@ class ErrorCurve(Frozen):
         return tuple(labels.tolist())
 
     def _worse_than(self, best: int) -> NDArray[np.bool_]:
-        """Return which test values are worse than the best one, beyond noise."""
+        """Return which test values are significantly worse than the best one."""
         worse = np.isinf(self.test.values)
         per_split = self.test.per_split.reshape(len(self.values), -1)
         others = np.flatnonzero(np.isfinite(self.test.values) & (np.arange(len(self.values)) != best))
@@ -320,7 +322,7 @@ class ErrorCurve(Frozen):
         return worse
 
     def _columns(self) -> Columns:
-        """Return one row per value."""
+        """Return a table's columns, with one row per value."""
         return {
             **varied_column(self.parameter, self.values),
             **self.test.columns("test_"),
@@ -336,7 +338,7 @@ class ErrorCurve(Frozen):
         }
 
     def table(self) -> str:
-        """Return a table as text: both errors, their standard deviations, the gap and the fit at each value."""
+        """Return a text table of both errors, their standard deviations, the gap and the label in `fits` per value."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         over = self.parameter or "training rows"
@@ -386,10 +388,10 @@ def _make_curve(
 
 
 def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
-    """Yield splits with `size` training rows; in each split, a smaller set is part of every larger one.
+    """Yield splits with `size` training rows; within a split, a smaller training set is part of every larger one.
 
-    `key` seeds the orders in which rows are taken, one per split. With `classes`, the class number of each row, each
-    size has its share of each class, rounded.
+    `key` seeds the order of each split's training rows. If `classes` (the class number of each row) is given, each
+    training set has proportional shares of the classes, up to rounding.
     """
     for number, (train, test) in enumerate(whole.pairs()):
         order = random_order(key, number, train.size)
@@ -399,7 +401,7 @@ def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Row
 
 
 def _places_in_class(classes: Rows) -> NDArray[np.float64]:
-    """Return the place of each row among the rows of its class, as a share: (i + 1/2) / n."""
+    """Return (i + 1/2) / n for each row, where i is its index among the n rows of its class."""
     by_class = np.argsort(classes, kind="stable")
     sizes = np.bincount(classes)
     number = np.empty(classes.size)

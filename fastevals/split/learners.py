@@ -1,4 +1,4 @@
-"""Learners and their fits: the user's functions, or estimators of scikit-learn's kind, without kernels of ours."""
+"""Learners and their fits; a learner is a user's function, or an estimator with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from fastevals.split.splitters.base import Rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """A learner and its parameters; it keeps no fit."""
+    """A learner and its parameters; fits are not kept."""
 
-    name: str  # in errors
-    wrapped: Any  # a function (X_train, y_train, X_test, **params) -> predictions, or an estimator, whose copies fit
+    name: str  # its name in errors
+    wrapped: Any  # a function (X_train, y_train, X_test, **params) -> predictions, or an estimator
     is_estimator: bool
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def with_params(self, params: Mapping[str, Any]) -> Learner:
-        """Return the learner with these parameters, which override its own."""
+        """Return the learner with these parameters, which override those it has."""
         return Learner(self.name, self.wrapped, self.is_estimator, {**self.params, **params})
 
     def fit(self, X: Any, y: Any) -> Any:
         """Return a fitted copy of an estimator."""
         estimator = _copy(self.wrapped)
-        if self.params:  # parameters that are estimators are fitted too
+        if self.params:  # estimators among the parameters get fitted too
             _check_settable(self.name, estimator)
             estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
         estimator.fit(X, y)
@@ -56,11 +56,11 @@ class Learner:
         X, y : data with rows
             The data to learn from.
         train : ndarray of intp or None
-            The rows to learn from; None for all.
+            Numbers of the rows to learn from; None means all rows.
         X_new : data with rows
-            The data to predict, `X` or other data.
+            The data to predict; may be `X`.
         new : ndarray of intp or None
-            The rows to predict; None for all.
+            Numbers of the rows to predict; None means all rows.
         kinds : collection of str
             What to predict: "labels", "scores" (of the positive class), "targets", or "values" of any kind. A function
             returns the same predictions for all kinds.
@@ -90,7 +90,7 @@ class Learner:
         if hasattr(fitted, "predict_proba"):
             probabilities = np.asarray(fitted.predict_proba(X))
             columns = np.flatnonzero(classes == positive)
-            # After training without positives, their probability is 0.
+            # Without positives in training, the predicted probability of the positive class is 0.
             return probabilities[:, columns[0]] if columns.size else np.zeros(probabilities.shape[0])
         values = np.asarray(fitted.decision_function(X))
         return values if classes[-1] == positive else -values
@@ -102,18 +102,18 @@ def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
 
 
 def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Return a copy of some rows, possibly repeated, in the type of the data; of all rows if `rows` is None."""
+    """Return a copy of some rows, possibly repeated, with the type of the data; `rows` None means all rows."""
     if data is None:
         return None
-    if rows is None:  # a learner may work in place
+    if rows is None:  # a learner may change its arguments in place
         rows = np.arange(n_rows("X", data))
-    if hasattr(data, "iloc"):  # pandas, whose own brackets take labels
+    if hasattr(data, "iloc"):  # pandas: its plain indexing uses labels
         return data.iloc[rows]
-    if type(data).__module__.partition(".")[0] == "pyarrow":  # its brackets take one number, or a column's name
+    if type(data).__module__.partition(".")[0] == "pyarrow":  # its plain indexing accepts one number or a name
         return data.take(rows)
     if isinstance(data, Sequence):
         return [plain_text(copy.copy(data[row])) for row in rows.tolist()]
-    if hasattr(data, "tocsr"):  # not all sparse formats can be indexed
+    if hasattr(data, "tocsr"):  # some sparse formats can't be indexed
         return data.tocsr()[rows]
     return data[rows]
 
@@ -139,24 +139,25 @@ def run_fits(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Iterator[Any]:
-    """Call `task` on each item, and yield the results in order, each as soon as it is known.
+    """Call `task` on each item, and yield each result, in order, as soon as it is available.
 
     Parameters
     ----------
     task : callable
-        Fits and predicts; with workers, it and its results are pickled.
+        Function that fits and predicts; if there are workers, it and its results are pickled.
     items : iterable
-        The arguments of the calls, each taken when its turn comes.
+        The arguments of the calls, read one by one as calls are made.
     describe : callable
-        Describes an item in errors; with workers, it is pickled.
+        Function that describes an item in errors; if there are workers, it is pickled.
     total : int, optional
-        The number of items; by default their length.
+        The number of items; by default ``len(items)``.
     keep_failures : bool
-        Yield a `Failure` if a fit raises, and go on. Otherwise the error is raised, with a note of the item.
+        Whether to yield a `Failure` if a fit raises, and continue. Otherwise the error is raised, with a note that
+        names the item.
     n_jobs : int, optional
-        Number of joblib workers, -1 for one per CPU. By default all fits run in this process, without joblib.
+        Number of joblib workers, or -1 for one per CPU. By default all fits run in this process, without joblib.
     progress : bool
-        Show a bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
     """
     jobs = _check_jobs("n_jobs", n_jobs)
     calls = _Attempt(task, describe, keep_failures)
@@ -171,7 +172,7 @@ class Failure(NamedTuple):
     """A fit that raised an error."""
 
     error: Exception
-    where: str  # which fit it was
+    where: str  # identifies the fit
 
     def __str__(self) -> str:
         text = " ".join(str(self.error).split())
@@ -179,17 +180,17 @@ class Failure(NamedTuple):
         return f"{message} ({self.where})"
 
     def noted(self, before: str = "", after: str = "") -> Exception:
-        """Return the error to raise, with a note that says in which fit, between `before` and `after`."""
+        """Return the error to raise, with a note that names the fit, between the texts `before` and `after`."""
         self.error.add_note(f"in the fit of {before}{self.where}{after}")
         return self.error
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A task whose errors say where they come from, and may be returned as results.
+    """A task whose errors name their fit, and may be returned as results.
 
-    Because errors are raised in the worker, joblib stops the other workers itself. If results are left unread after an
-    error, a later call of joblib may wait for ever.
+    Errors are raised in the worker, so that joblib itself stops the other workers. If this process raised while results
+    were unread, a later call of joblib might wait forever.
     """
 
     task: Callable[[Any], Any]
@@ -218,7 +219,7 @@ def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]
 
 
 def _check_gives_scores(name: str, fitted: Any) -> None:
-    """Raise unless a fitted estimator has scores or probabilities of classes."""
+    """Raise unless a fitted estimator can predict scores or probabilities of classes."""
     gives = any(callable(getattr(fitted, method, None)) for method in ("predict_proba", "decision_function"))
     if not gives or not hasattr(fitted, "classes_"):
         raise ValueError(
@@ -228,13 +229,13 @@ def _check_gives_scores(name: str, fitted: Any) -> None:
 
 
 def _check_settable(name: str, estimator: Any) -> None:
-    """Raise unless an estimator takes parameters."""
+    """Raise unless an estimator has `set_params`."""
     if not callable(getattr(estimator, "set_params", None)):
         raise ValueError(f"{name} must have set_params to be given params, got {show(estimator)}")
 
 
 def _as_params(name: str, params: Any) -> dict[str, Any]:
-    """Return parameters by name; none for None."""
+    """Return parameters by name; None gives an empty mapping."""
     if params is None:
         return {}
     if not isinstance(params, Mapping):

@@ -1,4 +1,4 @@
-"""Model selection: candidates are compared on validation splits, and the chosen one is measured on unseen rows."""
+"""Model selection: compare candidates on validation splits, and measure the chosen one on unseen rows."""
 
 from __future__ import annotations
 
@@ -52,47 +52,48 @@ def select_model(
     progress: bool = False,
     rng: Any = None,
 ) -> ModelSelection:
-    """Choose the candidate with the best mean over validation splits, and measure it on rows kept apart.
+    """Choose the candidate with the best mean over validation splits, and measure it on rows set aside.
 
-    A test part is set aside first. The other rows, the training part, are split into rows to fit on and validation
-    rows, in the same way for all candidates. The best candidate is fitted on the training part and measured on the test
-    part, once. Then it is fitted again on all rows. The test value and all intervals come from the earlier fits, on
-    fewer rows.
+    First, a test part is set aside. The other rows, the training part, are split into rows to fit on and validation
+    rows, in the same way for all candidates. The best candidate is fitted to the training part and measured once on the
+    test part. Finally, it is fitted to all rows. The test value and all intervals come from the earlier fits, to fewer
+    rows.
 
     Parameters
     ----------
     candidates : function, estimator or mapping
-        A learner as for `estimate_error`, or a mapping of names to learners or pairs (learner, grid).
+        A learner as for `estimate_error`; or a mapping from names to learners, or to pairs (learner, grid).
     X, y : data of n_samples rows
         As for `estimate_error`.
     metric : str, `metric(...)` or function
-        The metric to choose by, as for `estimate_error`; just one.
+        The single metric to choose by, as for `estimate_error`.
     grid : mapping or list of mappings, optional
-        For a single learner: the values of each parameter, all combinations of which are candidates; or several grids.
+        For a single learner, a mapping from each parameter to its values, or a list of such mappings. All combinations
+        of values are candidates.
     splitter : int or splitter
-        Validation splits of the training part: a number of folds, or a splitter of this package or of scikit-learn's
-        kind.
+        Validation splits of the training part: a number of folds, or a splitter of this package or with scikit-learn's
+        interface.
     test : float, int, splitter or None
-        The test part: its share or number of rows, a splitter that gives one split, or None for none.
+        The test part: its share or number of rows, or a splitter that makes one split. None means no test part.
     nested : int or splitter, optional
-        Outer splits of a nested cross-validation of the rows that the selection sees: the training part, or all rows if
-        there is no test part. The whole selection is repeated on the training rows of each outer split, and its choice
-        is measured on the outer test rows.
+        Outer splits of a nested cross-validation, made from the training part (all rows if there is no test part). The
+        whole selection is repeated on the training rows of each outer split, and the model it chooses is measured on
+        the outer test rows.
     groups : array-like of shape (n_samples,), optional
-        The group of each row, for clustered rows: no split of any kind cuts a group.
+        The group of each row, if rows are clustered; none of the splits divides a group.
     pos_label, labels
         As for `estimate_error`.
     maximize : bool, optional
-        Whether a greater value is better. Known for a metric with a name; required for a function.
+        Whether a greater value is better. For a metric with a name this is known; for a function it is required.
     confidence_level : float in (0, 1)
-        Level of the intervals.
+        Confidence level of the intervals.
     n_jobs : int, optional
-        Number of joblib workers for all candidates' fits, -1 for one per CPU; by default they run in this process.
+        Number of joblib workers for all candidates' fits, or -1 for one per CPU. By default fits run in this process.
     progress : bool
-        Show a bar of these fits (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of the parts and folds that are given as numbers. These are stratified if the metric is of classes; a test
-        part with `groups` is not.
+        Seed of parts and folds given as numbers. They are stratified if the metric is for classes, except a test part
+        with `groups`.
 
     Returns
     -------
@@ -102,24 +103,24 @@ def select_model(
     ------
     ValueError
         If an argument is not as described, or the metric is undefined for all candidates. If all candidates fail, the
-        first error is raised, with a note that says where; so is an error of the chosen one on the training part, or on
-        all rows.
+        first error is raised, with a note that names the fit. If the chosen candidate fails on the training part or on
+        all rows, its error is raised in the same way.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is undefined in some splits, which are left out of a candidate's mean; or if an outer split has no
-        value because fits failed, and is left out of the nested mean.
+        If the metric is undefined in some splits; these splits are left out of the candidate's mean. Also if an outer
+        split has no value because fits failed; this split is left out of the nested mean.
 
     Notes
     -----
-    A candidate with a failed fit has an estimate of NaN and is not chosen; `failure` has its error. If means tie, the
-    first candidate is chosen: put simpler ones first.
+    If a fit of a candidate fails, its estimate is NaN, `failure` has the error, and the candidate is not chosen. If
+    means tie, the first candidate is chosen, so put simpler candidates first.
 
-    The best validation value is the best of many estimates, each with an error of its own, and so too optimistic [1]_.
-    The test value is from rows that had no part in the choice. With few rows it is imprecise; then a nested
-    cross-validation [2]_ with ``test=None`` uses all rows for both. It estimates how well the selection, not one model,
-    works with as many rows as the outer training parts have.
+    The best validation value is the largest of many noisy estimates (or the smallest), and so too optimistic [1]_. The
+    test value comes from rows that had no part in the choice. With few rows it is imprecise; then a nested
+    cross-validation [2]_ with ``test=None`` uses all rows both to choose and to test. It estimates how well the whole
+    selection works, not one model, with as many rows as the outer training parts have.
 
     References
     ----------
@@ -152,7 +153,7 @@ def select_model(
     outer = None if nested is None else maker.split("nested", nested, maker.folds("nested", nested, 2), rows, seen)
     outer_pairs = [] if outer is None else _to_split_further("nested", outer)
     inner = maker.folds("splitter", splitter, 1)
-    # One search on all rows that may be seen, then one in each outer split; all their fits run in one pass.
+    # One search on the training part, then one in each outer split; all their fits run in one pass.
     searches = [maker.split("splitter", splitter, inner, rows, seen)] + [
         maker.split("splitter", splitter, inner, part, f"the {part.size} training rows of the outer split {k}")
         for k, (part, _) in enumerate(outer_pairs)
@@ -171,7 +172,7 @@ def select_model(
     if held_out is not None:
         (measure,) = measured.fits([Fit(learner, *held_out, f"{choice}, the training part")], 1)
         test_value = measured.value(measure, "test part")
-    whole = take_rows(X, None), take_rows(y, None)  # copies: later changes to the user's data change nothing
+    whole = take_rows(X, None), take_rows(y, None)  # copies, so that later changes to the user's data have no effect
     model = _refit(choice, learner, *whole) if learner.is_estimator else None
     results = tuple(
         CandidateResult(each.choice, candidate_estimate, None if failure is None else str(failure))
@@ -194,7 +195,7 @@ def select_model(
 
 
 class _SplitMaker(NamedTuple):
-    """Makes splitters from the numbers that a user gave, each with a seed of its own, and their splits."""
+    """Makes splitters from the numbers that a user gave, each with its own seed, and makes their splits."""
 
     measured: Measurement
     key: int
@@ -207,7 +208,7 @@ class _SplitMaker(NamedTuple):
         return KFold(n_folds, stratified=self.measured.is_classification, rng=[self.key, stream])
 
     def split(self, name: str, value: Any, splitter: Any, part: Rows | None, which: str) -> SplitDesign:
-        """Return the splits of some rows by `splitter`, made from the user's value; errors say `which` rows."""
+        """Return the splits of some rows by `splitter`, which was made from `value`; errors call the rows `which`."""
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
             which += f"; stratified because the metric is of classes: {name}={kind}({show(value)}) is not"
@@ -228,7 +229,7 @@ class _SplitMaker(NamedTuple):
 
 
 def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
-    """Return the pairs of splits whose training parts will be split further; no row may be there twice."""
+    """Return the pairs of splits whose training parts will be split again; raise if a training part repeats a row."""
     pairs = list(splits.pairs())
     for pair in pairs:
         _check_distinct_rows(name, pair.train)
@@ -248,7 +249,7 @@ def _estimate_nested(
     outer: SplitDesign,
     n_jobs: int | None,
 ) -> NestedEstimate:
-    """Choose in each outer split by its search, and measure the choice on the outer test rows."""
+    """Choose a candidate in each outer split from its search, and measure it on the outer test rows."""
     places = [_best_outcome(each, maximize) for each in searches]
     chosen = [None if k is None else tried[k] for k in places]
     fits = [
@@ -273,7 +274,7 @@ def _estimate_nested(
 
 
 def _refit(choice: Choice, learner: Learner, X: Any, y: Any) -> Any:
-    """Fit the chosen estimator to all rows."""
+    """Fit the chosen estimator to all rows, and name the fit in errors."""
     try:
         return learner.fit(X, y)
     except Exception as error:
@@ -285,7 +286,7 @@ def _refit(choice: Choice, learner: Learner, X: Any, y: Any) -> Any:
 
 
 def _check_folds_or_splitter(name: str, value: Any, n: int) -> int | None:
-    """Return the number of folds of n rows; None for a splitter."""
+    """Return the number of folds, at most n; None if the value is a splitter."""
     if is_splitter(value):
         return None
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -294,14 +295,14 @@ def _check_folds_or_splitter(name: str, value: Any, n: int) -> int | None:
 
 
 def _check_one_split(name: str, n_splits: int) -> None:
-    """Raise unless a splitter gives one split."""
+    """Raise unless a splitter makes exactly one split."""
     if n_splits != 1:
         raise ValueError(f"{name} must give one split, the test part, but gives {n_splits}")
 
 
 @contextmanager
 def _name_argument(name: str, rows: str) -> Iterator[None]:
-    """In errors about an object made from a user's argument, name the argument and the rows it was applied to."""
+    """Add to errors the name of a user's argument and the rows that it was applied to."""
     try:
         yield
     except ValueError as error:
@@ -311,13 +312,13 @@ def _name_argument(name: str, rows: str) -> Iterator[None]:
 
 
 def _warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
-    """Warn about outer splits in which no candidate was measured."""
+    """Warn that no candidate could be measured in some outer splits."""
     why = f"; {failed}" if failed else ""
     _warn(f"{metric} has no value in {missing} of {n} outer splits, which are left out (n_undefined){why}")
 
 
 def _check_distinct_rows(name: str, rows: Rows) -> None:
-    """Raise if rows that will be split further contain a row twice: it would be on both sides."""
+    """Raise if rows that will be split again contain a row twice, because it could be on both sides."""
     if sorted_unique(rows).size < rows.size:
         raise ValueError(
             f"{name} must have each training row once, as these rows are split further; got {rows.size} rows, "

@@ -1,4 +1,4 @@
-"""Results of `select_model`: the candidates, the estimate of the whole selection, the effect of each parameter."""
+"""Results of `select_model`: candidates, the estimate of the whole selection, and the effect of each parameter."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from fastevals.split.estimates.results import ErrorEstimate, no_estimate
 from fastevals.split.learners import Learner
 from fastevals.split.trials import Choice, ErrorLine, best_place, param_columns, same_value
 
-MOST_ROWS, MOST_FAILURES = 20, 5  # shown in a table
-VALUE_CHARACTERS = 28  # of a value in a table
-MOST_NAMED = 3  # candidates that a nested estimate names
+MOST_ROWS, MOST_FAILURES = 20, 5  # candidates shown in a table
+VALUE_CHARACTERS = 28  # shown of a value in a table
+MOST_NAMED = 3  # candidates named in the text of a nested estimate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelSelection(Frozen):
     """Result of `select_model`.
 
-    The value of the best candidate is the best of many, and so too optimistic. `test_value` and `nested` are not.
+    The validation value of the chosen candidate is the best of many, and so too optimistic. `test_value` and `nested`
+    are not optimistic.
 
     Attributes
     ----------
@@ -35,22 +36,22 @@ class ModelSelection(Frozen):
     maximize : bool
         Whether a greater value is better.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
     best : CandidateResult
-        The chosen candidate: its `name`, `params` and estimate on the validation splits.
+        The chosen candidate, with its `name`, its `params` and its estimate on the validation splits.
     candidates : tuple of CandidateResult
         All candidates, in order.
     test_value : float or None
-        The chosen candidate's value on the test part, after a fit to all other rows (not of `model`, which is fitted on
-        all rows); None without a test part.
+        Value of the chosen candidate on the test part, when fitted to all other rows; None without a test part.
+        (`model` is fitted to all rows, so this is not its value.)
     test_rows : ndarray of intp or None
         The rows of the test part.
     nested : NestedEstimate or None
-        Estimate of the whole selection, if asked for.
+        Estimate of the whole selection, if requested.
     model : estimator or None
-        The chosen estimator fitted on all rows; None for functions (see `predict`).
+        The chosen estimator, fitted to all rows; None for functions (see `predict`).
     pos_label : label or None
-        The positive class; None if there is none, or if it was not named.
+        The positive class; None if there is none, or if neither `pos_label` nor a default determines it.
 
     Examples
     --------
@@ -62,7 +63,7 @@ class ModelSelection(Frozen):
     >>> y = x**2 + np.random.default_rng(1).normal(scale=0.1, size=100)
     >>> found = select_model(polynomial, x, y, "mean_squared_error", grid={"degree": [0, 2]}, rng=0)
     >>> print(found.table())
-    mean_squared_error on 5 validation splits, lowest first; the best of many is too optimistic
+    mean_squared_error on 5 validation splits, lowest first; the best value is optimistic
     degree  value     sd    low   high
     2      0.0081 0.0030 0.0025 0.0137 chosen
     0      0.0964 0.0278 0.0447 0.1481
@@ -85,12 +86,12 @@ class ModelSelection(Frozen):
     pos_label: Any = None
 
     def predict(self, X_new: Any) -> NDArray[Any]:
-        """Predict other rows with the chosen candidate, fitted on all rows; a function is fitted in each call.
+        """Predict new rows with the chosen candidate, fitted to all rows; a function is fitted anew in each call.
 
         Parameters
         ----------
         X_new : data with rows
-            In the form that the learner takes.
+            The rows to predict, in the form that the learner accepts.
 
         Returns
         -------
@@ -137,15 +138,15 @@ class ModelSelection(Frozen):
         )
 
     def sensitivities(self) -> tuple[Sensitivity, ...]:
-        """Return the sensitivities of all parameters with several values, by descending `Sensitivity.range`."""
+        """Return the sensitivities of all parameters with several values, sorted by descending `Sensitivity.range`."""
         return tuple(sorted(map(self.sensitivity, self._varied_parameters()), key=lambda each: -each.range))
 
     def _varied_parameters(self) -> list[str]:
-        """Return the parameters with several values among the candidates of the chosen learner."""
+        """Return the parameters that have several values among the chosen learner's candidates."""
         return [name for name in self.best.params if len(self._values(name)) > 1]
 
     def _values(self, parameter: str) -> list[Any]:
-        """Return the values of a parameter among the candidates of the chosen learner, in their order."""
+        """Return the values of a parameter among the chosen learner's candidates, in the candidates' order."""
         values: list[Any] = []
         for each in self._with_chosen_learner(parameter):
             if not any(same_value(each.params[parameter], value) for value in values):
@@ -162,12 +163,12 @@ class ModelSelection(Frozen):
         return tuple(self.candidates[k] for k in order)
 
     def _columns(self) -> Columns:
-        """Return one row per candidate."""
+        """Return a table's columns, with one row per candidate."""
         columns = stack(({}, each._columns()) for each in self.candidates)
         return {**columns, "chosen": np.array([each is self.best for each in self.candidates])}
 
     def table(self) -> str:
-        """Return a table as text: the candidates by value, and the chosen one's value on the test part."""
+        """Return a text table of the candidates, best first, and the chosen candidate's value on the test part."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, shorten_name, wrap_text
 
         ranked = self.ranked()
@@ -188,14 +189,14 @@ class ModelSelection(Frozen):
             lines.append(f"... {len(ranked) - MOST_ROWS} more")
         n_splits = self.best.estimate.per_split.size
         order = "highest" if self.maximize else "lowest"
-        title = f"{self.metric} on {n_splits} validation splits, {order} first; the best of many is too optimistic"
+        title = f"{self.metric} on {n_splits} validation splits, {order} first; the best value is optimistic"
         failed = [f"{each}: {each.failure}" for each in self.candidates if each.failure]
         more = [f"... {len(failed) - MOST_FAILURES} more failed"] if len(failed) > MOST_FAILURES else []
         below = [*failed[:MOST_FAILURES], *more, *self._unseen_rows()]
         return "\n".join([*wrap_text(title), *lines, *(line for text in below for line in wrap_text(text))])
 
     def _unseen_rows(self) -> list[str]:
-        """Return lines with the chosen candidate's values on rows that had no part in the choice."""
+        """Return lines of text with the values from rows that had no part in the choice."""
         from fastevals._text import format_column
 
         lines = []
@@ -222,16 +223,16 @@ class ModelSelection(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CandidateResult(Frozen):
-    """A candidate of a selection.
+    """Result of one candidate in a selection.
 
     Attributes
     ----------
     choice : (name, params)
-        The learner's name and its parameters from the grid; the latter are also ``result.params``.
+        The learner's name and its parameters from the grid; see also `name` and `params`.
     estimate : ErrorEstimate
-        Estimate over the validation splits; NaN if a fit failed.
+        Estimate from the validation splits; NaN if a fit failed.
     failure : str or None
-        The error that was raised, and in which fit.
+        The error that was raised, and the fit that raised it; None if no fit failed.
     """
 
     choice: Choice
@@ -245,7 +246,7 @@ class CandidateResult(Frozen):
 
     @property
     def params(self) -> dict[str, Any]:
-        """Its parameters from the grid."""
+        """The learner's parameters from the grid."""
         return self.choice.params
 
     @property
@@ -270,7 +271,7 @@ class CandidateResult(Frozen):
 
 
 class OuterFailure(NamedTuple):
-    """A candidate with a failed fit in an outer split, and its first error."""
+    """A candidate that failed in an outer split, and its first error."""
 
     split: int
     choice: Choice
@@ -282,18 +283,19 @@ class OuterFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NestedEstimate(Frozen):
-    """How well the selection works: each outer split selects a model and measures it on unseen rows.
+    """Estimate of the whole selection: each outer split selects a model and measures it on unseen rows.
 
     Attributes
     ----------
     estimate : ErrorEstimate
-        Estimate over the outer splits; NaN where all candidates, or the fit of the chosen one, failed.
+        Estimate from the outer splits; the value of a split is NaN if all candidates failed, or the chosen candidate's
+        fit.
     chosen : tuple of (name, params), or None
-        The choice of each outer split, in the order of ``estimate.per_split.ravel()``; None where no candidate has a
-        value.
+        The candidate chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None if no candidate
+        has a value.
     failures : tuple of (split, choice, failure)
-        Errors in outer splits, numbered as in `chosen`: the first error of each candidate that failed in the search,
-        which went on without it, or of the chosen candidate's fit.
+        Errors in outer splits, where `split` is an index into `chosen`: the first error of each candidate that failed
+        in the search (the search went on without it), or the error of the chosen candidate's fit.
 
     Examples
     --------
@@ -312,26 +314,26 @@ class NestedEstimate(Frozen):
     failures: tuple[OuterFailure, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how often each candidate was chosen, most often first: if the choice varies, chance is at work."""
+        """Return how often each candidate was chosen, most often first; if choices vary, they depend on chance."""
         names = [str(each) for each in self.chosen if each is not None]
         return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
 
     def often(self) -> str:
-        """Return as text which candidates were chosen most often."""
+        """Return text that names the candidates chosen most often."""
         texts = [f"{count} x {name}" for name, count in self.counts().items()]
         if not texts:
             return "none"
         return ", ".join(texts[:MOST_NAMED]) + (f", ... ({len(texts)} in all)" if len(texts) > MOST_NAMED else "")
 
     def failed(self) -> str:
-        """Return as text how many fits failed, and the first error; "" if none did."""
+        """Return text with the number of failed fits and the first error; "" if no fit failed."""
         if not self.failures:
             return ""
         n = len(self.failures)
         return f"{n} {'fit' if n == 1 else 'fits'} failed in the outer splits, the first: {self.failures[0]}"
 
     def _columns(self) -> Columns:
-        """Return one row per outer split."""
+        """Return a table's columns, with one row per outer split."""
         chosen = [None if each is None else str(each) for each in self.chosen]
         return make_columns({"split": range(len(chosen)), "value": self.estimate.per_split.ravel(), "chosen": chosen})
 
@@ -342,30 +344,31 @@ class NestedEstimate(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sensitivity(Frozen):
-    """Estimates at each value of one parameter, with the other parameters as chosen and at their best.
+    """Estimates at each value of one parameter, with the others as chosen, and with the others at their best values.
 
     Attributes
     ----------
     metric : str
-        The metric estimated, on validation rows.
+        Name of the metric, estimated on validation rows.
     maximize : bool
         Whether a greater value is better.
     parameter : str
-        The parameter that varies.
+        Name of the varied parameter.
     values : tuple
-        Its values, in the order of the candidates.
+        Values of the parameter, in the order of the candidates.
     chosen : int
-        The place of the chosen value.
+        Index of the chosen value in `values`.
     others : dict
-        The other parameters as chosen.
+        Values of the other parameters in the chosen candidate.
     as_chosen : ErrorLine
-        Estimates with the others as chosen; NaN where no candidate has them.
+        Estimates with the other parameters as chosen; NaN if there is no such candidate.
     at_best : ErrorLine
-        Estimates with the others at their best for each value.
+        Estimates with the other parameters at their best values, for each value of the parameter.
     best_others : tuple of dict
-        The others at their best for each value.
+        Best values of the other parameters, for each value of the parameter.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
+
 
     Examples
     --------
@@ -393,18 +396,18 @@ class Sensitivity(Frozen):
 
     @property
     def range(self) -> float:
-        """Largest minus smallest mean, with the other parameters as chosen: how much this one matters."""
+        """Largest minus smallest mean with the other parameters as chosen: the effect of this parameter."""
         least, largest = float(np.nanmin(self.as_chosen.values)), float(np.nanmax(self.as_chosen.values))
         return 0.0 if least == largest else largest - least
 
     def _columns(self) -> Columns:
-        """Return one row per value."""
+        """Return a table's columns, with one row per value."""
         numbers = {**self.as_chosen.columns("as_chosen_"), **self.at_best.columns("at_best_")}
         chosen = np.arange(len(self.values)) == self.chosen
         return {**param_columns({self.parameter: self.values}), **numbers, "chosen": chosen}
 
     def table(self) -> str:
-        """Return a table as text: the estimates at each value, with the others as chosen and at their best."""
+        """Return a text table of the estimates at each value, with the other parameters as chosen and at their best."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         others = ", ".join(f"{name}={show(value)}" for name, value in self.others.items())

@@ -1,8 +1,8 @@
-"""The loss of a learner over training sets drawn from data: its bias and variance, streamed through a summary.
+"""Bias and variance of a learner, over training sets drawn from data.
 
-Training set k depends on the seed and k alone, so sets can be fitted in any order, by any worker, and again for the
-next value of a parameter. Values are compared on the same sets, and a smaller set is part of the larger one with the
-same number. Fits come back in order, are added to a `BiasVarianceSummary` and forgotten.
+Training set k depends only on the seed and k, so sets can be fitted in any order and by any worker, and drawn again for
+the next value of a parameter. All values are compared on the same sets, and a smaller set is part of the larger one
+with the same number. Predictions are added to a `BiasVarianceSummary` in order, and then discarded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from fastevals.split.learners import Learner, as_learner, run_fits
 from fastevals.split.splitters.assignments import SamplingFrame
 from fastevals.split.trials import varied_column
 
-MOST_TRAINING_ROWS = 2**32  # rows of a training set
+MOST_TRAINING_ROWS = 2**32  # limit for the rows of a training set
 MOST_SETS = 1_000_000
 
 Floats = NDArray[np.float64]
@@ -68,56 +68,57 @@ def bias_variance_over_training_sets(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Decomposition:
-    """Draw training sets, fit the learner to each, and decompose its loss on test rows (2.37 to 2.42).
+    """Draw training sets, fit the learner to each, and decompose its loss on test rows (eq. 2.37 to 2.42).
 
-    Predictions are added up as they come; they are never all in memory.
+    Predictions of each fit are added up at once, so that they are never all in memory.
 
     Parameters
     ----------
     fit_predict : callable or estimator
-        Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions; or an estimator of
-        scikit-learn's kind, whose copies are fitted.
+        A function called as ``fit_predict(X_train, y_train, X_test, **params)``, which returns predictions; or an
+        estimator with scikit-learn's interface, of which only copies are fitted.
     X, y : data with rows
         The data to draw training sets from.
     X_test : data with rows
         The rows to predict, none of which should be in `X`.
     y_test : array-like of shape (n_test,)
-        The truth for these rows. If it was observed with noise, the noise counts as bias.
+        The truth for these rows. If it contains noise, the noise counts as bias.
     n_sets : int
         Number of training sets, from 2 to 1,000,000.
     train_size : int or float in (0, 1], optional
-        Rows per training set, or their share of all; by default as many as `X` has. With groups, it counts groups.
+        Number of rows per training set, or their share of all rows; by default as many rows as `X` has. With groups, it
+        counts groups.
     replace : bool
-        Whether rows are drawn with replacement (a bootstrap); otherwise all rows of a training set are distinct.
+        Whether to draw rows with replacement (a bootstrap); otherwise all rows of a training set are distinct.
     groups : array-like of shape (n_samples,), optional
-        The group of each row of `X`, for clustered rows: whole groups are drawn.
+        The group of each row of `X`, if rows are clustered; whole groups are drawn.
     params : mapping of str to any, optional
         Parameters of the learner.
     y_observed : array-like of shape (n_test,) or (n_sets, n_test), optional
-        Observed labels, if `y_test` is the truth without noise; as for `bias_variance`.
+        Observed labels, if `y_test` is the truth without noise; see `bias_variance`.
     loss, decomposition, labels, sample_weight, per_sample
-        As for `bias_variance`. By default the classes of 0-1 loss are all those of `y` and `y_test`.
+        As for `bias_variance`. By default, the classes of 0-1 loss are all classes in `y` and `y_test`.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of the draws. A training set depends on the seed and its number alone.
+        Seed of the draws. A training set depends only on the seed and the set's number.
     n_jobs : int, optional
-        Number of joblib workers, -1 for one per CPU. By default fits run one after another.
+        Number of joblib workers, or -1 for one per CPU. By default fits run one after another.
     progress : bool
-        Show a bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
     Decomposition
-        As returned by `bias_variance`.
+        The same object as `bias_variance` returns.
 
     Raises
     ------
     ValueError
-        If an argument is not as described. An error of a fit is raised with a note that says which training set.
+        If an argument is not as described. An error in a fit gets a note that names the training set.
 
     Notes
     -----
-    Training sets drawn from one data set share rows, and bootstrap sets have fewer distinct rows. The variance over
-    them approximates the variance over independent training sets, and depends on the data at hand.
+    Training sets drawn from one data set share rows, and bootstrap sets have fewer distinct rows. So the variance over
+    them only approximates the variance over independent training sets, and depends on the data.
 
     References
     ----------
@@ -166,21 +167,21 @@ def bias_variance_curve(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> BiasVarianceCurve:
-    """Decompose the loss of a learner at each value of a parameter, or for each size of the training sets.
+    """Decompose a learner's loss at each value of a parameter, or for each training set size.
 
-    All values have the same training sets, and a smaller set is part of the larger one with the same number. So values
-    differ by the learner, not by the luck of the draws.
+    All values use the same training sets, and a smaller set is part of the larger one with the same number. So
+    differences between values are due to the learner, not to the draws.
 
     Parameters
     ----------
     fit_predict, X, y, X_test, y_test
         As for `bias_variance_over_training_sets`.
     parameter : str
-        The parameter that varies, such as one of the learner's complexity.
+        Name of the parameter to vary, for instance one that controls the learner's complexity.
     values : sequence
-        Its values.
+        Values of the parameter.
     train_sizes : sequence of int or of float, optional
-        Instead of `parameter` and `values`: sizes of training sets, as `train_size`, all counts or all shares.
+        Sizes of training sets, instead of `parameter` and `values`: all counts or all shares, as for `train_size`.
     n_sets, train_size, replace, groups, params, y_observed, loss, decomposition, labels, sample_weight, per_sample, \
     rng, n_jobs, progress
         As for `bias_variance_over_training_sets`.
@@ -193,8 +194,7 @@ def bias_variance_curve(
     Raises
     ------
     ValueError
-        If an argument is not as described. An error of a fit is raised with a note that says which value and training
-        set.
+        If an argument is not as described. An error in a fit gets a note that names the value and the training set.
 
     Examples
     --------
@@ -229,14 +229,14 @@ def bias_variance_curve(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BiasVarianceCurve(Frozen):
-    """The parts of the expected loss at each value of a parameter, or for each size of training sets.
+    """A learner's expected loss and its parts at each value of a parameter, or for each training set size.
 
     Attributes
     ----------
     parameter : str or None
-        The parameter that varies; None for the size of training sets.
+        Name of the varied parameter; None for training set sizes.
     values : tuple
-        The parameter's values in the order given, or the numbers of rows (or groups), ascending.
+        The parameter's values in the given order, or ascending numbers of rows (or groups).
     results : tuple of Decomposition
         One decomposition per value.
     """
@@ -247,7 +247,7 @@ class BiasVarianceCurve(Frozen):
 
     @property
     def over(self) -> str:
-        """What varies, in words."""
+        """Text that says what varies: the parameter's name, or "training size"."""
         return "training size" if self.parameter is None else self.parameter
 
     @property
@@ -256,27 +256,29 @@ class BiasVarianceCurve(Frozen):
         return np.array([each.expected_loss for each in self.results])
 
     def parts(self) -> dict[str, Floats]:
-        """Return the terms that add up to the expected loss, by name, as arrays over the values."""
+        """Return the terms that add up to the expected loss: an array over the values for each term's name."""
         parts = [each.parts() for each in self.results]
         return {name: np.array([each[name] for each in parts]) for name in parts[0]}
 
     def best(self) -> Any:
-        """Return the value with the lowest expected loss, the first one if several tie."""
+        """Return the parameter's value with the lowest expected loss; the first one if several tie."""
         return self.values[int(np.argmin(self.expected_loss))]
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """How the learner fits at each value, compared with the best value.
+        """Label each value "best", "underfits", "overfits" or "".
 
-        "best" at the best value. Where the expected loss is larger, "underfits" if bias has grown by more than the
-        variance of the predictions (which need not cost anything in 0-1 loss), otherwise "overfits". "" where the loss
-        is no larger, or neither has grown.
+        Where the expected loss is larger than at the best value, the learner underfits if its bias exceeds the bias at
+        the best value by more than its variance does. Otherwise it overfits. (Variance is of the predictions; in 0-1
+        loss it does not always raise the loss.) "" means that the loss is not larger, or that neither bias nor variance
+        is larger.
 
         Notes
         -----
-        Bias over bootstraps of one data set includes what all training sets share. For one nearest neighbour, nearly
-        half of the variance over independent sets becomes bias in squared loss, and nearly all of its errors do in 0-1
-        loss, because most bootstraps contain the nearest row of all.
+        Bias over bootstrap samples of one data set includes the effect of everything that they share. For a
+        one-nearest-neighbour learner, nearly half of the variance over independent sets becomes bias in squared loss.
+        In 0-1 loss, nearly all of its errors become bias, because most bootstrap samples contain the nearest of all
+        rows.
         """
         loss, results = self.expected_loss, self.results
         best = int(np.argmin(loss))
@@ -290,14 +292,14 @@ class BiasVarianceCurve(Frozen):
         return tuple(labels.tolist())
 
     def _columns(self) -> Columns:
-        """Return one row per value."""
+        """Return a table's columns, with one row per value."""
         return {
             **varied_column(self.parameter, self.values),
             **make_columns({"expected_loss": self.expected_loss, **self.parts(), "fit": self.fits}),
         }
 
     def table(self) -> str:
-        """Return a table as text: the parts of the loss at each value."""
+        """Return a text table of the loss and its parts at each value."""
         from fastevals._text import format_numbers, format_tables, format_value, printable
 
         numbers = {"expected_loss": self.expected_loss, **self.parts()}
@@ -316,12 +318,12 @@ class BiasVarianceCurve(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSets:
-    """Draws training sets; a smaller set is part of the larger one with the same number."""
+    """Draws training sets; a smaller set is part of a larger one with the same number."""
 
-    frame: SamplingFrame  # the rows, or groups that are drawn whole
+    frame: SamplingFrame  # the units to draw: rows, or whole groups
     n_sets: int
     replace: bool  # whether a unit may be drawn again
-    key: np.uint64  # of the streams, one per training set
+    key: np.uint64  # key of the random streams, one per training set
 
     @classmethod
     def build(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
@@ -332,18 +334,18 @@ class TrainingSets:
         return cls(frame, n_sets, as_flag("replace", replace), seed_key("rng", rng))
 
     def size(self, name: str, value: int | float | None) -> int:
-        """Return the units of a training set for a number or a share of them; None means all."""
+        """Return the number of units in a training set, given as a number or a share of all; None means all."""
         n = self.frame.n_units
         size = n if value is None else training_size(name, value, n)
         _check_training_set_size(name, value, size, n, self.frame.unit, self.replace)
         return size
 
     def sizes(self, name: str, values: Any) -> list[int]:
-        """Return several sizes, ascending, which must differ."""
+        """Return sizes in ascending order; they must differ."""
         return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
-        """Return the rows of a training set of `size` units, ascending."""
+        """Return the rows, ascending, of the training set with a number and `size` units."""
         times = np.zeros(self.frame.n_units, dtype=np.intp)
         if self.replace:
             draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
@@ -354,15 +356,15 @@ class TrainingSets:
 
 
 class _Case(NamedTuple):
-    """A learner on training sets of one size."""
+    """A learner to fit to training sets of one size."""
 
-    description: str  # in errors, after the number of the training set
+    description: str  # follows the number of the training set in errors
     learner: Learner
-    size: int  # in units
+    size: int  # number of units
 
 
 class _Options(NamedTuple):
-    """How to decompose the loss."""
+    """Options of the decomposition."""
 
     y_observed: Any
     loss: Any
@@ -378,7 +380,7 @@ Data = tuple[Any, Any, Any, Any]  # X, y, X_test, y_test
 def _decompose_cases(
     cases: Sequence[_Case], data: Data, sets: TrainingSets, options: _Options, n_jobs: int | None, progress: bool
 ) -> list[Decomposition]:
-    """Fit each case to all training sets and decompose its loss, adding up predictions as they come."""
+    """Fit each case to all training sets and decompose its loss; predictions are added up one fit at a time."""
     _, y, X_test, y_test = data
     check_same_rows(X_test=X_test, y_test=y_test)
     per_sample, progress = as_flag("per_sample", options.per_sample), as_flag("progress", progress)
@@ -386,7 +388,7 @@ def _decompose_cases(
     labels, zero_one = options.labels, options.loss == "zero_one"
     truth = (as_true_labels if zero_one else as_scores)("y_test", y_test)
     check_finite("y_test", truth)
-    if zero_one and labels is None:  # all labels that a learner may predict, or that may be right
+    if zero_one and labels is None:  # labels that may be predicted or true
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
         labels = sorted_unique(np.concatenate([unique_inverse(each)[0] for each in (known, truth)]))
@@ -395,7 +397,7 @@ def _decompose_cases(
         BiasVarianceSummary, truth, y_observed=shared, loss=options.loss, decomposition=options.decomposition,
         sample_weight=options.sample_weight, labels=labels,
     )  # fmt: skip
-    summary()  # raises before any fit if an option is wrong
+    summary()  # raises before any fit if an option is invalid
     items = [(case, number) for case in cases for number in range(sets.n_sets)]
     fit = partial(_fit_and_predict, sets, data, "labels" if zero_one else "targets")
     predictions = run_fits(fit, items, describe=_describe, n_jobs=n_jobs, progress=progress)
@@ -414,7 +416,7 @@ def _decompose_cases(
 
 
 def _fit_and_predict(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
-    """Fit a case to the training set with a number, and predict the test rows."""
+    """Fit a case to one training set, and predict the test rows; `item` is the case and the set's number."""
     (X, y, X_test, _), (case, number) = data, item
     return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
 
@@ -428,7 +430,7 @@ def _describe(item: tuple[_Case, int]) -> str:
 
 
 def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any] | None]:
-    """Return observed labels that all training sets share, and labels of each set's own."""
+    """Return observed labels shared by all training sets, and observed labels per training set; one of them is None."""
     if values is None:
         return None, None
     array = as_array(name, values)
@@ -440,7 +442,7 @@ def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any]
 
 
 def _check_training_set_size(name: str, value: Any, size: int, n: int, units: str, replace: bool) -> None:
-    """Raise if all training sets would be the same, or would not fit in memory."""
+    """Raise if all training sets would be the same, or would be too large."""
     if size > MOST_TRAINING_ROWS:
         raise ValueError(f"{name} must be at most 2**32, got {show(value)}")
     if not replace and size >= n:
@@ -451,7 +453,7 @@ def _check_training_set_size(name: str, value: Any, size: int, n: int, units: st
 
 
 def _check_parameter_or_sizes(parameter: Any, values: Any, train_sizes: Any, train_size: Any) -> None:
-    """Raise unless a parameter has values, or training sizes are given, but not both."""
+    """Raise unless either a parameter and its values or training sizes are given, but not both."""
     if (parameter is None) != (values is None):
         raise ValueError(f"parameter and values go together, got parameter={show(parameter)}, values={show(values)}")
     if (parameter is None) == (train_sizes is None):

@@ -1,7 +1,7 @@
-"""Candidates and their trials: the fits of many learners on many splits in one pass.
+"""Candidates and their trials: fit many learners on many splits in one pass.
 
-Model selection and error curves list their `Trial`s. `Measurement.outcomes` makes all their fits in one pass, so that
-workers never wait between candidates, and returns an estimate, or the failure, of each.
+Model selection and error curves make lists of `Trial`s. `Measurement.outcomes` makes the fits of all trials in one
+pass, so that workers never wait between candidates, and returns the estimate or the failure of each trial.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 
 class Choice(NamedTuple):
-    """A learner's name and some values of its parameters."""
+    """A learner's name and values of some of its parameters."""
 
     name: str
     params: dict[str, Any]
@@ -49,14 +49,14 @@ class Choice(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A learner with values of its parameters, which may be chosen."""
+    """A learner with values of its parameters, among which a selection chooses."""
 
     choice: Choice
     learner: Learner
 
 
 def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
-    """Return the candidates from learners and grids, in order: the last parameter of a grid varies fastest."""
+    """Return the candidates from learners and grids, in order; the last parameter of a grid varies fastest."""
     listed = []
     for name, (function, its_grid) in _as_named_learners("candidates", candidates, grid).items():
         learner = as_learner(name, function)
@@ -69,12 +69,12 @@ def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Return whether two values of a parameter are the same; 1, 1.0 and True are not, as learners may differ."""
+    """Return whether two values of a parameter are the same; 1, 1.0 and True differ, as they may for a learner."""
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
 def param_columns(params: Mapping[str, Sequence[Any]]) -> Columns:
-    """Return values of parameters as columns, named as in scikit-learn's ``cv_results_`` to avoid clashes."""
+    """Return values of parameters as columns, with prefixed names as in scikit-learn's ``cv_results_``."""
     return make_columns({f"param_{name}": list(values) for name, values in params.items()})
 
 
@@ -84,7 +84,7 @@ def varied_column(parameter: str | None, values: Sequence[Any]) -> Columns:
 
 
 def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
-    """Return the place of the best value, the first one if several tie; None if all are NaN."""
+    """Return the index of the best value, the first one if several tie; None if all are NaN."""
     if np.isnan(values).all():
         return None
     return int(np.nanargmax(values) if maximize else np.nanargmin(values))
@@ -92,18 +92,18 @@ def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorLine(Frozen):
-    """Estimates of a metric at several values of a parameter, or training sizes.
+    """Estimates of a metric at several values of a parameter, or for several training sizes.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        Means over the splits; NaN where a fit failed.
+        Mean over the splits for each value; NaN if a fit failed.
     standard_deviation : ndarray of shape (n_values,)
-        Standard deviations of the splits' values.
+        Standard deviation over the splits.
     low, high : ndarray of shape (n_values,)
         Ends of the confidence intervals of the means.
     per_split : ndarray of shape (n_values, n_repeats, n_folds)
-        Values of the splits.
+        The metric in each split.
     """
 
     values: Floats
@@ -114,7 +114,7 @@ class ErrorLine(Frozen):
 
     @classmethod
     def from_estimates(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
-        """Return estimates on the same splits as one line."""
+        """Return an `ErrorLine` from estimates on the same splits."""
         numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
         values, deviation, low, high = np.array(numbers, dtype=np.float64).T
         return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
@@ -123,7 +123,7 @@ class ErrorLine(Frozen):
         return self.columns()
 
     def columns(self, prefix: str = "") -> Columns:
-        """Return one row per value; a prefix to the columns' names distinguishes lines."""
+        """Return a table's columns, with one row per value; a prefix of the columns' names distinguishes lines."""
         numbers = {
             "value": self.values,
             "standard_deviation": self.standard_deviation,
@@ -136,11 +136,11 @@ class ErrorLine(Frozen):
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
 
 
-Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: an estimate, NaN if a fit failed, and the first failure
+Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: estimate (NaN if a fit failed), first failure
 
 
 class Trial(NamedTuple):
-    """A candidate to fit on splits."""
+    """A candidate, and the splits to fit and measure it on."""
 
     candidate: Candidate
     splits: SplitDesign
@@ -148,12 +148,12 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """One metric of one data set, ready to be measured on any splits."""
+    """One metric and one data set, ready to be measured on any splits."""
 
-    metric: str  # its name in results
-    maximize: bool | None  # whether a greater value is better; None if that isn't known
+    metric: str  # the metric's name in results
+    maximize: bool | None  # whether a greater value is better; None if unknown
     level: float
-    alpha: float  # 1 minus the level
+    alpha: float  # 1 minus the confidence level
     groups: Any
     n_samples: int
     _specs: MetricSpecs
@@ -187,23 +187,23 @@ class Measurement:
 
     @property
     def pos_label(self) -> Any:
-        """The positive class, if there is one."""
+        """The positive class, or None."""
         return self._task.positive
 
     @property
     def is_classification(self) -> bool:
-        """Return whether the metric is of labels, or of scores of classes."""
+        """Whether the metric is for predicted labels or for scores of classes."""
         return self._task.metric_sets[0].kind in ("labels", "scores")
 
     def splits(self, name: str, splitter: Any, part: Rows | None = None) -> SplitDesign:
-        """Return the splits of some rows, or of all, by a splitter."""
+        """Return the splits that a splitter makes of some or all rows."""
         data = self._task.X, self._task.y, self.groups
         if part is not None:
             data = tuple(take_rows(each, part) for each in data)
         return design_splits(name, splitter, *data, rows=part)
 
     def fits(self, fits: Iterable[Fit], total: int, **options: Any) -> list[Any]:
-        """Make fits, and return their `SplitCounts` in order."""
+        """Make fits, and return the `SplitCounts` of each in order."""
         return list(run_fits(self._task, fits, total=total, describe=describe_fit, **options))
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
@@ -225,14 +225,14 @@ class Measurement:
         return no_estimate(splits.shape, training=self._task.training)
 
     def value(self, counted: SplitCounts, part: str) -> float:
-        """Return the metric of one split; `part` is what warnings call its test rows."""
+        """Return the metric of one split; warnings call its test rows `part`."""
         value = float(self._task.metric_sets[0].values([counted.test[0]])[0, 0])
         if math.isnan(value):
             warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
         return value
 
     def estimate(self, counted: Sequence[Any], splits: SplitDesign) -> ErrorEstimate:
-        """Return the estimate from fits; those without `SplitCounts` failed, and count as NaN without a warning."""
+        """Return the estimate from fits; items other than `SplitCounts` are failed fits: NaN, without a warning."""
         if not any(isinstance(each, SplitCounts) for each in counted):
             return self._no_estimate(splits)
         estimates, _ = estimate_from_counts(self._task.metric_sets, counted, splits, self._specs, self.alpha)
@@ -240,7 +240,7 @@ class Measurement:
 
 
 def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
-    """Raise the first error if no trial has an estimate."""
+    """Raise the first error if all trials failed."""
     failures = [failure for _, failure in outcomes if failure is not None]
     if len(failures) == len(outcomes):
         more = f"; all {len(outcomes)} candidates failed" if len(outcomes) > 1 else ""
@@ -251,7 +251,7 @@ def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) ->
 
 
 def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
-    """Return the grids of a learner, from one or a list of them; None means one without parameters."""
+    """Return the list of a learner's grids from one grid or a list; None means one grid without parameters."""
     if grid is None:
         return [{}]
     grids = [grid] if isinstance(grid, Mapping) else grid
@@ -275,7 +275,7 @@ def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
 
 
 def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
-    """Return learners with their grids by name, from one learner or a mapping of names to learners or pairs."""
+    """Return a mapping from names to learners and grids, given one learner, or a mapping to learners or pairs."""
     if not isinstance(candidates, Mapping):
         check_learner(name, candidates)
         return {getattr(candidates, "__name__", type(candidates).__name__): (candidates, grid)}

@@ -1,9 +1,10 @@
 """The .632 and .632+ corrections of a bootstrap's error.
 
-A replicate learns from about 63.2 % of the rows, so its error on the others (out of the bag) is too large; the error of
-a fit on its own training rows (resubstitution) is too small. The .632 estimate weights the two. But a fit that
-memorises its rows has a resubstitution error of 0, however bad it is. So .632+ measures how far it is overfitted, by
-where the out-of-bag error lies between resubstitution and no information, and gives that error more weight accordingly.
+A bootstrap replicate contains about 63.2 % of the distinct rows, so the error on the other rows (out of bag) is too
+large. The error of a fit on its own training rows (resubstitution) is too small. The .632 estimate is a weighted mean
+of the two. But a fit that memorises its training rows has a resubstitution error of 0, however poor it is. The .632+
+estimate therefore measures overfitting, by the position of the out-of-bag error between the resubstitution error and
+the no-information rate. The more a fit is overfitted, the more weight its out-of-bag error gets.
 """
 
 from __future__ import annotations
@@ -18,27 +19,27 @@ from fastevals.results import number_or_array
 
 Floats = NDArray[np.float64]
 
-DRAWN = 0.632  # chance that a row is drawn, 1 - 1 / e, rounded as in the sources
+DRAWN = 0.632  # probability that a row is drawn, 1 - 1 / e, rounded as in the papers
 
 
 class BootstrapErrors(NamedTuple):
-    """Parts of a metric's bootstrap estimate; if greater is better, errors are distances from the best value.
+    """Components of a metric's bootstrap estimate; if greater is better, errors are distances from the best value.
 
     Attributes
     ----------
     out_of_bag : float
-        Mean over the replicates, each on the rows that it did not draw: Err(1).
+        Mean over the replicates, each measured on the rows that it did not draw; Err(1) in the paper.
     resubstitution : float
-        Value of a fit to all rows, on the same rows.
+        Value of a fit to all rows, measured on the same rows.
     no_information_rate : float
-        Value of that fit if its predictions said nothing about the truth: over all pairs of one row's truth and
-        another's prediction (0.5 for an AUC). NaN for functions and the median.
+        Value of this fit if its predictions were independent of the truth: the metric over all pairs of one row's truth
+        and another row's prediction (0.5 for an AUC). NaN for functions and the median absolute error.
     relative_overfitting_rate : float
-        Where the out-of-bag value lies between resubstitution and no information, within [0, 1].
+        Position of the out-of-bag value between resubstitution (0) and the no-information rate (1), clipped to [0, 1].
     error_632 : float
         ``0.368 * resubstitution + 0.632 * out_of_bag``.
     error_632_plus : float
-        Gives the out-of-bag value more weight the more the fit is overfitted.
+        Like `error_632`, but the more the fit is overfitted, the more weight the out-of-bag value gets.
     """
 
     out_of_bag: float
@@ -59,9 +60,9 @@ def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
     Parameters
     ----------
     resubstitution : float or array-like
-        Error of a fit to all rows, on the same rows.
+        Error of a fit to all rows, measured on the same rows.
     out_of_bag : float or array-like
-        Mean error of bootstrap replicates, each on the rows that it did not draw. Arrays are broadcast.
+        Mean error of bootstrap replicates, each measured on the rows that it did not draw. Arrays are broadcast.
 
     Returns
     -------
@@ -93,16 +94,17 @@ def error_632_plus(resubstitution: Places, out_of_bag: Places, no_information_ra
 def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_information_rate: ArrayLike) -> Any:
     """Return Efron and Tibshirani's .632+ estimate, which allows for fits that memorise their training rows.
 
-    Let R be the relative overfitting rate, ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``
-    clipped to [0, 1], and Err' the out-of-bag error, but at most the no-information rate. The estimate is
+    The relative overfitting rate R is ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``,
+    clipped to [0, 1]. Err' is the smaller of the out-of-bag error and the no-information rate. The estimate is
     ``error_632 + (Err' - resubstitution) * 0.368 * 0.632 * R / (1 - 0.368 * R)``.
 
     Parameters
     ----------
     resubstitution, out_of_bag : float or array-like
-        As for `error_632`. Smaller is better: pass 1 - accuracy, not accuracy.
+        As for `error_632`. Smaller must be better: pass 1 - accuracy, not accuracy.
     no_information_rate : float or array-like
-        Error if predictions said nothing about the truth: over all pairs of one row's truth and another's prediction.
+        Error if predictions were independent of the truth: the error over all pairs of one row's truth and another
+        row's prediction.
 
     Returns
     -------
@@ -115,9 +117,9 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
 
     Notes
     -----
-    If the out-of-bag error is above the no-information rate, and that is above the resubstitution error, the estimate
-    is ``0.632 * out_of_bag + 0.368 * no_information_rate``. It exceeds both Err' and `error_632`, because the latter
-    uses the out-of-bag error itself, not Err'. The sources define it so.
+    If the out-of-bag error is above the no-information rate, and this rate is above the resubstitution error, the
+    estimate is ``0.632 * out_of_bag + 0.368 * no_information_rate``. It then exceeds both Err' and `error_632`, because
+    `error_632` uses the out-of-bag error itself, not Err'. This agrees with the paper's definition.
 
     References
     ----------
@@ -137,9 +139,9 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
 def correct_bootstrap_errors(
     resubstitution: float, out_of_bag: float, no_information: float, best: float | None
 ) -> BootstrapErrors:
-    """Return all parts of an estimate in the metric's unit; `best` is its largest value if greater is better."""
+    """Return all components of an estimate; `best` is the metric's largest value if greater is better, else None."""
     values = np.array([resubstitution, out_of_bag, no_information])
-    err, out, none = values if best is None else best - values  # the formulas are for errors: smaller is better
+    err, out, none = values if best is None else best - values  # the formulas are for errors, where smaller is better
     corrected = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
     estimates = corrected if best is None else best - corrected
     overfitting = float(_overfitting_rate(err, out, none))
@@ -151,16 +153,16 @@ def _error_632(err: Any, out: Any) -> Any:
 
 
 def _overfitting_rate(err: Any, out: Any, none: Any) -> Floats:
-    """Return R; 0 where nothing is overfitted. NaN stays NaN."""
+    """Return the relative overfitting rate R: 0 if there is no overfitting, NaN if any argument is NaN."""
     missing = np.isnan(err) | np.isnan(out) | np.isnan(none)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(out >= none, 1.0, (out - err) / (none - err))  # the difference of infinite errors is NaN
+        share = np.where(out >= none, 1.0, (out - err) / (none - err))  # subtracting infinite errors gives NaN
     return np.where(missing, np.nan, np.where((out > err) & (none > err), share, 0.0))
 
 
 def _error_632_plus(err: Any, out: Any, none: Any) -> Floats:
     rate = _overfitting_rate(err, out, none)
-    # Without overfitting there is nothing to add, whichever error is the larger.
+    # Without overfitting, nothing is added, whichever error is larger.
     factor = (1 - DRAWN) * DRAWN * rate / (1 - (1 - DRAWN) * rate)
     with np.errstate(invalid="ignore"):
         more = np.where(factor == 0, 0.0, (np.minimum(out, none) - err) * factor)
@@ -171,7 +173,7 @@ def _error_632_plus(err: Any, out: Any, none: Any) -> Floats:
 
 
 def _as_errors(**values: Any) -> list[NDArray[np.float64]]:
-    """Return errors as arrays of one shape: real numbers, none NaN."""
+    """Return errors as arrays broadcast to one shape; raise unless they are real numbers and not NaN."""
     arrays = [as_thresholds(name, value).astype(np.float64) for name, value in values.items()]
     try:
         return list(np.broadcast_arrays(*arrays))

@@ -1,4 +1,4 @@
-"""The error of a learner, from splits of the data into training and test rows."""
+"""Estimate the error of a learner from splits of the data into training and test rows."""
 
 from __future__ import annotations
 
@@ -50,45 +50,47 @@ def estimate_error(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ErrorEstimates:
-    """Estimate how well a learner predicts: fit it to the training rows of each split, measure it on the test rows.
+    """Estimate a learner's error by fitting it to the training rows of each split and measuring it on the test rows.
 
-    Predictions are counted as they come, and metrics are computed from the counts: for each split, with their mean as
-    the value (macro), and for all test sets pooled (micro).
+    Each metric is computed for each split, with the mean over splits as its value (macro), and for all test sets pooled
+    (micro). Only counts of predictions are kept, not the predictions.
 
     Parameters
     ----------
     fit_predict : function or estimator
-        Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions of the test rows; or an object
-        with `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), whose copies are fitted.
+        A function called as ``fit_predict(X_train, y_train, X_test, **params)``, which returns predictions of the test
+        rows. Or an object with `fit` and `predict` (for scores, also `predict_proba` or `decision_function`); only
+        copies of it are fitted.
     X, y : data of n_samples rows
-        Arrays, frames, sparse matrices or lists, as the learner takes them.
+        Arrays, frames, sparse matrices or lists, in the form that the learner accepts.
     splitter : splitter
-        A splitter of this package; any object with scikit-learn's ``split(X, y, groups)``; or pairs (train, test) of
-        row numbers.
+        A splitter of this package; any object with a method ``split(X, y, groups)`` like scikit-learn's; or pairs
+        (train, test) of row numbers.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        Metrics to compute. A function is called with the truth and the predictions of the test rows and returns a
-        number. An estimator predicts labels and scores, as the metrics need; a function `fit_predict` returns one
-        array, so its metrics must be all of labels, all of scores or all of numbers.
+        Metrics to compute. A function is called with the truth and the predictions of the test rows, and must return a
+        number. An estimator predicts both labels and scores if the metrics need both. A function `fit_predict` returns
+        only one array, so its metrics must all be for labels, all for scores or all for numbers.
     groups : array-like of shape (n_samples,), optional
-        The group of each row, for clustered rows; the splitter uses it.
+        The group of each row, if rows are clustered; passed to the splitter.
     params : mapping, optional
         Parameters of the learner.
     pos_label : label, optional
-        The positive one of two classes. By default it is the last of `labels` or, without these, 1 for labels 0/1,
-        -1/1 and booleans. For other classes, metrics that need it raise an error without it.
+        The positive class, if there are two. By default it is the last of `labels` or, if these are not given, 1 for
+        labels 0/1, -1/1 and booleans. For other classes, metrics that need a positive class raise an error without it.
     labels : sequence, optional
-        All classes and their order, for metrics of predicted labels; by default those of `y`.
+        All classes in order, for metrics of predicted labels; by default the classes in `y`.
     training : bool
-        Measure the fit on its training rows too. (They are predicted in the same call as the test rows.)
+        Whether to measure each fit on its training rows too. (They are predicted in the same call as the test rows.)
     method : {None, "out-of-bag", ".632", ".632+"}
-        With a `BootstrapSplit`: "out-of-bag" (as None) is the mean over the replicates, each on the rows that it did
-        not draw. The others correct it for the fewer distinct training rows, with one more fit, to all rows.
+        Method of the estimate with a `BootstrapSplit`. "out-of-bag" (or None) is the mean over replicates, each
+        measured on the rows that it did not draw. ".632" and ".632+" correct it for the smaller number of distinct
+        training rows, with one more fit to all rows.
     confidence_level : float in (0, 1)
-        Level of the intervals.
+        Confidence level of the intervals.
     n_jobs : int, optional
-        Number of joblib workers, -1 for one per CPU; by default all fits run in this process.
+        Number of joblib workers, or -1 for one per CPU. By default all fits run in this process.
     progress : bool
-        Show a bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -98,38 +100,39 @@ def estimate_error(
     Raises
     ------
     ValueError
-        If an argument is not as described, a split has no test rows or rows in both parts, or the learner predicts a
-        label that `y` lacks, or NaN (which only functions take). An error of the learner is raised with a note that
-        says in which fit.
+        If an argument is not as described; if a split has no test rows, or has rows in both parts; or if the learner
+        predicts a label that `y` lacks, or NaN (allowed if all metrics are functions). An error that the learner raises
+        gets a note that names the fit.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a metric is undefined in some splits (an AUC where a fold has one class): they are counted in `n_undefined`
-        and left out of the mean.
+        If a metric is undefined in some splits, like the AUC of a fold with only one class. These splits are left out
+        of the mean and counted in `n_undefined`.
 
     Notes
     -----
     The interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance of
     their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
-    under repeated hold-out it tends to sigma^2 / n, its variance on n rows. For the folds of a cross-validation, whose
-    test sets do not overlap, it is conservative; no estimator of their variance is unbiased for all data [2]_.
-    Intervals are clipped to the range of the metric.
+    under repeated hold-out it tends to sigma^2 / n, the predictor's variance on n rows. It is conservative for the
+    folds of a cross-validation, whose test sets do not overlap; no estimator of their variance is unbiased for all data
+    [2]_. Intervals are clipped to the range of the metric.
 
-    Splits don't vary by what they hold fixed, so this variance is added from the counts of all test sets. For
-    stratified splits (a splitter says so; folds and pairs of other origin show it), it is the variance due to the class
-    shares, for metrics of labels and scores and mean losses; intervals of metrics of numbers, functions and medians are
-    conditional on the shares. If all splits test the same rows, it is the variance of the rows. If all splits agree, a
-    share of rows (accuracy, recall, ...) has Wilson's interval for the number of tested rows, and other metrics use the
-    variance of the rows if counts give it; otherwise the interval is NaN, with a warning.
+    Some variance does not show between splits, because the splits hold its source fixed. It is computed from the counts
+    of all test sets and added. For stratified splits, it is the variance due to the class shares, for metrics of labels
+    and scores and mean losses; intervals of metrics of numbers, functions and medians are conditional on the shares.
+    (Splits not made by our splitters count as stratified if their class shares are more alike than chance explains.) If
+    all splits test the same rows, it is the variance due to rows. If all splits agree, the interval of a share of rows
+    (accuracy, recall, ...) is Wilson's for the number of tested rows. Other metrics then use the variance due to rows
+    if counts determine it; otherwise the interval is NaN, with a warning.
 
     The value of a corrected bootstrap is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may exceed
-    the no-information rate where the out-of-bag error does (see `error_632_plus`). If greater is better, it is computed
-    from distances to the best value. As they propose (section 5), the width of the interval is the out-of-bag
-    estimate's, times the ratio of the two errors; for a function, whose direction isn't known, it is the out-of-bag
-    estimate's. `standard_deviation` describes the replicates.
+    the no-information rate if the out-of-bag error does (see `error_632_plus`). If greater is better, it is computed
+    from distances to the best value. As in section 5 of [3]_, the interval's width is the width of the out-of-bag
+    estimate's interval times the ratio of the two errors. For a function, whose direction is unknown, it is the width
+    of the out-of-bag estimate's interval. `standard_deviation` is over the replicates.
 
-    Metrics of scores keep the distinct scores of each test set until the end, for the micro average.
+    For the micro average, metrics of scores keep the distinct scores of each test set in memory until the end.
 
     References
     ----------
@@ -142,7 +145,8 @@ def estimate_error(
 
     Examples
     --------
-    A learner that predicts the more frequent class is always wrong in leave-one-out if both classes have as many rows:
+    If two classes have equally many rows, a learner that predicts the most frequent class is always wrong in
+    leave-one-out:
 
     >>> from fastevals import KFold, LeaveOneOut, estimate_error
     >>> majority = lambda X_train, y_train, X_test: [int(2 * sum(y_train) > len(y_train))] * len(X_test)
@@ -191,7 +195,7 @@ def _with_corrections(
     whole: SplitCounts,
     method: str,
 ) -> dict[str, ErrorEstimate]:
-    """Return the estimates with the .632 or .632+ value instead of the mean over the replicates."""
+    """Return the estimates with the .632 or .632+ value in place of the mean over the replicates."""
     changed = {}
     for variance, counts, predicted in zip(variances, whole.test, whole.predicted or (), strict=True):
         metrics = variance.metrics
@@ -217,7 +221,7 @@ def _with_corrections(
 
 
 def _check_method(method: Any, bootstrap: bool) -> None:
-    """Raise unless this method can make estimates: all methods but None need a bootstrap."""
+    """Raise if the method needs a bootstrap (all but None do) and there is none."""
     if method is not None and not bootstrap:
         legal = listed(get_args(BootstrapMean)[1:])
         raise ValueError(
@@ -227,7 +231,7 @@ def _check_method(method: Any, bootstrap: bool) -> None:
 
 
 def _check_no_information(metrics: list[str]) -> None:
-    """Raise if metrics have no no-information rate."""
+    """Raise if the no-information rate of a metric is unknown."""
     if metrics:
         raise ValueError(
             "method='.632+' needs the value of a metric without information, which isn't known for "

@@ -1,4 +1,4 @@
-"""One fit of a learner, the counts of its predictions, and the estimates from the counts of many fits."""
+"""Fits of a learner, counts of their predictions, and estimates from the counts of many fits."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from fastevals.split.splitters.base import Rows
 def make_split_metrics(
     specs: MetricSpecs, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
 ) -> tuple[list[SplitMetrics], Any]:
-    """Return sets of metrics, one per kind with labels first, and the positive class, or None if there is none.
+    """Return the metrics in one set per kind, with labels first, and the positive class (None if there is none).
 
-    `name` is what errors call `y`; `several` is whether there may be both predicted labels and scores.
+    `name` is the name of `y` in errors; `several` means that predictions may include both labels and scores.
     """
     kinds = metric_kinds(specs)
     check_one_kind("metrics", kinds, several=several)
@@ -61,7 +61,7 @@ def make_split_metrics(
 
 
 def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
-    """Return the class that counts a metric's test sets."""
+    """Return the subclass of `SplitMetrics` that counts test sets for a metric."""
     if kind is SCORES:
         return MeanLossMetrics if is_mean_loss(spec) else ThresholdMetrics
     if kind is TARGETS:
@@ -70,36 +70,36 @@ def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
 
 
 class Fit(NamedTuple):
-    """A fit to make, and the rows to test it on; None means all rows."""
+    """A fit to make: a learner, training rows and test rows. None means all rows."""
 
     learner: Learner
     train: Rows | None
     test: Rows | None
-    description: str  # which fit it is, for errors
+    description: str  # identifies the fit in errors
 
 
 class SplitCounts(NamedTuple):
-    """What is kept of a split: the counts for each set of metrics, and the numbers of rows."""
+    """The counts of a split for each set of metrics, and its numbers of rows."""
 
     test: list[Any]  # counts of the test rows
     training: list[Any]  # counts of the training rows; empty if they are not measured
     n_train: int
     n_test: int
-    predicted: list[NDArray[Any]] | None = None  # predictions, only of a fit to all rows that is tested on the same
+    predicted: list[NDArray[Any]] | None = None  # predictions, kept only if a fit to all rows is measured on all rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitTask:
-    """Makes a fit and counts its predictions: the task of a worker, which returns counts and no predictions."""
+    """The task of a worker, which makes a fit and returns counts of its predictions, not the predictions."""
 
     X: Any
     y: Any
     metric_sets: Sequence[SplitMetrics]
-    positive: Any  # the positive class of scores
-    training: bool  # whether training rows are predicted too, as often as they are trained on
+    positive: Any  # the positive class, for scores
+    training: bool  # whether to predict training rows too, repeated as in training
 
     def __call__(self, fit: Fit) -> SplitCounts:
-        """Return the counts of a split, or of a fit to all rows."""
+        """Return the counts for a split, or for a fit to all rows."""
         train, test = fit.train, fit.test
         if train is None or test is None:
             rows = np.arange(n_rows("X", self.X))
@@ -117,7 +117,7 @@ class FitTask:
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Return the predictions of some rows in the form that each set of metrics takes, and their counts."""
+        """Return predictions of some rows in the form that each set of metrics needs, and their counts."""
         name = f"{fit.learner.name}'s predictions of the {part}"
         checked = [each.check_predictions(name, predicted[each.kind], rows) for each in self.metric_sets]
         return checked, [each.count_split(rows, own) for each, own in zip(self.metric_sets, checked, strict=True)]
@@ -128,14 +128,14 @@ class FitTask:
 
 
 def make_fits(learner: Learner, splits: SplitDesign) -> Iterator[Fit]:
-    """Yield the fits of a learner on splits."""
+    """Yield the fits of a learner to the training rows of all splits."""
     for number, (train, test) in enumerate(splits.pairs()):
         repeat, fold = divmod(number, splits.shape[1])
         yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}")
 
 
 def describe_fit(fit: Fit) -> str:
-    """Return the description of a fit; a function, as workers pickle it."""
+    """Return the description of a fit; a named function, because workers pickle it."""
     return fit.description
 
 
@@ -147,9 +147,10 @@ def estimate_from_counts(
     alpha: float,
     splitter: Any = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
-    """Return the estimates of metrics from the counts of all splits, and the variance of each set of metrics.
+    """Return the metrics' estimates from the counts of all splits, and the variance of each set of metrics.
 
-    Outcomes without `SplitCounts` are failed fits: their values are NaN, without a warning. At least one has counts.
+    Outcomes that are not `SplitCounts` are failed fits; their values are NaN, without a warning. At least one outcome
+    must have counts.
     """
     present = [k for k, each in enumerate(outcomes) if isinstance(each, SplitCounts)]
     counted: list[SplitCounts] = [outcomes[k] for k in present]

@@ -1,4 +1,4 @@
-"""Predictions made beforehand, measured on the test sets of many splits in one pass."""
+"""Measure predictions made beforehand on the test sets of many splits in one pass."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fastevals.split.estimates.fits import make_split_metrics
 from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, make_estimates
 from fastevals.split.estimates.split_metrics import Floats, SplitMetrics
 
-CODES_PER_TASK = 1 << 18  # codes of rows per task
+CODES_PER_TASK = 1 << 18  # number of row codes per task
 
 
 def evaluate_splits(
@@ -36,28 +36,28 @@ def evaluate_splits(
     confidence_level: float = 0.95,
     progress: bool = False,
 ) -> ErrorEstimates:
-    """Measure predictions on the test sets of many splits: of a fixed predictor, or out-of-fold ones.
+    """Measure a fixed predictor's predictions, or out-of-fold predictions, on the test sets of many splits.
 
-    Nothing is fitted. One pass over the splits, drawn in chunks, counts rows or adds up errors for all test sets;
-    scores are sorted once.
+    Nothing is fitted. Splits are drawn in chunks, and one pass over them counts rows or adds up errors for all test
+    sets. Scores are sorted only once.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels or targets.
     y_pred : array-like of shape (n_samples,) or (n_repeats, n_samples)
-        Predicted labels, scores of the positive class, or predicted numbers, as the metrics need: for each row, or for
-        each repetition (axis 0; each pair of row numbers is one) and row. In the latter case, predictions for rows that
-        are in no test set of the repetition may be missing.
+        Predicted labels, scores of the positive class, or predicted numbers, as the metrics need. Either one prediction
+        per row, or one per repetition (axis 0) and row; each pair of row numbers counts as a repetition. With
+        repetitions, predictions for rows that are in no test set of a repetition may be missing.
     splits : splitter, sequence of pairs, or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
-        A splitter of this package or of scikit-learn's kind; pairs (train, test) of row numbers; or for each row the
-        number, from 0 on, of the fold that tests it.
+        A splitter of this package or with scikit-learn's interface; pairs (train, test) of row numbers; or the number
+        of the fold that tests each row, counted from 0.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        As for `estimate_error`: all of labels, all of scores or all of numbers, along with functions.
+        As for `estimate_error`: all for labels, all for scores or all for numbers; functions may be added.
     groups, pos_label, labels, confidence_level
         As for `estimate_error`.
     progress : bool
-        Show a bar (needs tqdm).
+        Whether to show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -72,11 +72,11 @@ def evaluate_splits(
     Warns
     -----
     UndefinedMetricWarning
-        If a metric is undefined in some splits; they are left out of its mean.
+        If a metric is undefined in some splits; these splits are left out of its mean.
 
     Notes
     -----
-    Intervals are computed as by `estimate_error`. Results are the same bits at any number of threads.
+    Intervals are computed as in `estimate_error`. Results are identical to the last bit for any number of threads.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def evaluate_splits(
     metric_sets, positive = make_split_metrics(
         specs, "y_true", y_true, several=False, pos_label=pos_label, labels=labels
     )
-    if isinstance(splits, Iterator):  # such as the result of split(X, y), which can be read only once
+    if isinstance(splits, Iterator):  # such as the result of split(X, y), which can be iterated only once
         splits = list(splits)
     assignments = _resolve_splits(splits, y_true, groups)
     predicted = _as_fixed_predictions("y_pred", y_pred, assignments.n_samples, assignments.n_repeats)
@@ -114,7 +114,7 @@ def evaluate_splits(
 
 
 def _resolve_splits(splits: Any, y_true: Any, groups: Any) -> FoldAssignments:
-    """Return the splits from a splitter, from pairs of rows, or from an array of fold numbers."""
+    """Return the splits given as a splitter, pairs of rows, or an array of fold numbers."""
     if is_splitter(splits) or holds_pairs(splits):
         check_instance("splits", splits)
         n = check_same_rows(y_true=y_true, groups=groups)
@@ -126,12 +126,12 @@ def _resolve_splits(splits: Any, y_true: Any, groups: Any) -> FoldAssignments:
 
 
 class _FixedCounts(NamedTuple):
-    """Counts of all test sets; lists have one entry per set of metrics."""
+    """Counts of all test sets; each list has one entry per set of metrics."""
 
     n_test: NDArray[np.int64]
     values: list[Floats]  # each metric in each test set
     pooled: list[Any]  # counts of all test sets together
-    chunks: list[list[Any]]  # the second result of `measure_folds`, chunk by chunk
+    chunks: list[list[Any]]  # the counts that `measure_folds` returns, chunk by chunk
 
 
 def _count(
@@ -141,7 +141,7 @@ def _count(
     need_times_tested: bool,
     progress: bool,
 ) -> _FixedCounts:
-    """Count the rows of each test set, a chunk of repetitions at a time, and if needed how often each row is tested."""
+    """Count test sets chunk by chunk; if needed, also count how often each row is in a test set."""
     n, n_folds = assignments.n_samples, assignments.n_folds
     same_each_time = predicted.ndim == 1
     prepared = []
@@ -188,7 +188,7 @@ def _count(
 
 
 def _tested_only(predicted: NDArray[Any], tested: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return one repetition's predictions; those of rows in no test set, which may be missing, are replaced."""
+    """Return one repetition's predictions; replace the predictions of untested rows, which may be missing."""
     return predicted if tested.all() else np.where(tested, predicted, predicted[np.argmax(tested)])
 
 
@@ -196,13 +196,13 @@ def _tested_only(predicted: NDArray[Any], tested: NDArray[np.bool_]) -> NDArray[
 
 
 def _check_no_groups(name: str, value: Any, splits: str) -> None:
-    """Raise if groups are given although the splits are known already."""
+    """Raise if groups are given although `splits` already determines the folds."""
     if value is not None:
         raise ValueError(f"{name} goes with a splitter, but {splits} has fold numbers; got {show(value)}")
 
 
 def _as_fixed_predictions(name: str, values: Any, n: int, n_repeats: int) -> NDArray[Any]:
-    """Return predictions of shape (n_samples,), or one row of them per repetition."""
+    """Return predictions of shape (n_samples,) or (n_repeats, n_samples)."""
     array = as_array(name, values)
     if array.shape in ((n,), (n_repeats, n)):
         return array
@@ -241,7 +241,7 @@ def _as_fold_numbers(name: str, values: Any, n: int) -> tuple[NDArray[Any], int]
 
 
 def _check_nonempty_folds(sizes: NDArray[Any], first: int) -> None:
-    """Raise if a test set has no rows; `sizes` are of shape (n_repeats, n_folds), from the repetition `first` on."""
+    """Raise if a test set is empty; `sizes` has shape (n_repeats, n_folds) and begins with repetition `first`."""
     if not sizes.all():
         repeat, fold = (int(each[0]) for each in np.nonzero(sizes == 0))
         raise ValueError(f"splits: the test set of repetition {first + repeat}, fold {fold} is empty")

@@ -1,4 +1,4 @@
-"""Estimates from splits, with intervals from the variance between splits and the variance that they hold fixed."""
+"""Estimates from splits, with intervals that combine the variance between splits and the variance that splits hide."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
     Attributes
     ----------
     metrics : dict of str to ErrorEstimate
-        The results, by metric.
+        The estimate of each metric, by name.
     n_train : ndarray of int of shape (n_repeats, n_folds)
-        Distinct training rows of each split; for fixed predictions, all rows that are not in the test set.
+        Number of distinct training rows of each split; for fixed predictions, of all rows outside the test set.
     n_test : ndarray of int of shape (n_repeats, n_folds)
-        Rows of each test set.
+        Number of rows in each test set.
     matrices : ConfusionMatrix or None
-        Counts of each split for metrics of predicted labels, of shape (n_repeats, n_folds, K, K); None if they would
-        take over 64 MB.
+        Confusion matrix of each split, of shape (n_repeats, n_folds, K, K), for metrics of predicted labels; None if
+        matrices would take over 64 MB.
     splitter : object
-        What made the splits.
+        The splitter that made the splits.
     method : str or None
-        Method of a bootstrap's estimates.
+        Method of the estimates with a `BootstrapSplit`.
     confidence_level : float
-        Level of the intervals.
+        Confidence level of the intervals.
     """
 
     n_train: NDArray[np.int64]
@@ -64,28 +64,28 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorEstimate(Frozen):
-    """A metric over the test sets of all splits.
+    """Estimate of a metric from the test sets of all splits.
 
     Attributes
     ----------
     value : float
-        Mean over the splits in which the metric is defined (macro); with ``method=".632"`` or ``".632+"`` the corrected
-        estimate.
+        Mean over the splits in which the metric is defined (macro); the corrected estimate if `method` is ``".632"`` or
+        ``".632+"``.
     standard_deviation : float
         Standard deviation of the splits' values; NaN for a single split, or if a value is infinite.
     confidence_interval : Interval
-        Nadeau and Bengio's t interval for the value. NaN if the standard deviation is, and, with a warning, if all
-        splits agree and counts don't show how rows vary. See `estimate_error`.
+        Nadeau and Bengio's t interval for the value. NaN if the standard deviation is NaN. Also NaN, with a warning, if
+        all splits agree and counts don't show how rows vary. See `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
         Value of each test set; NaN where undefined.
     micro : float
         Value of the pooled counts of all test sets; NaN for functions and the median absolute error.
     n_undefined : int
-        Splits in which the metric is undefined.
+        Number of splits in which the metric is undefined.
     training : ErrorEstimate or None
-        The same for the training rows, without an interval, if asked for.
+        Estimate on the training rows, without an interval, if requested.
     bootstrap : BootstrapErrors or None
-        The parts of the .632 and .632+ estimates, if one of them was asked for.
+        Components of the .632 and .632+ estimates, if one of these was requested.
     """
 
     value: float
@@ -96,7 +96,7 @@ class ErrorEstimate(Frozen):
     n_undefined: int
     training: ErrorEstimate | None = None
     bootstrap: BootstrapErrors | None = None
-    _splits: MeasuredSplits | None = None  # one object for all estimates of a call; tests of two learners read it
+    _splits: MeasuredSplits | None = None  # read by tests that compare two learners
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
@@ -124,9 +124,9 @@ class ErrorEstimate(Frozen):
 
 
 class MeasuredSplits(NamedTuple):
-    """Training and test rows, of shape (n_repeats, n_folds), the origin of the splits, and the metric.
+    """Numbers of training and test rows, of shape (n_repeats, n_folds), the splitter, and the metric.
 
-    The last three are None if unknown; a function's name and direction are.
+    The last three are None if unknown; the name and the direction of a function are unknown.
     """
 
     n_train: NDArray[np.int64]
@@ -147,10 +147,10 @@ def make_estimates(
     missing: int = 0,
     splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
-    """Return the estimates of metrics from their values in each split; warn about splits without a value.
+    """Return the metrics' estimates from their values in each split; warn about splits where a metric is undefined.
 
-    `values` has each metric in each split, and `micro` one value per metric; `training` has both for the training rows.
-    `missing` splits were not measured: their values are NaN, without a warning.
+    `values` has one value per metric and split, and `micro` one per metric; `training` has both for the training rows.
+    `missing` is the number of splits that were not measured: their values are NaN, without a warning.
     """
     splits = None
     if not missing:
@@ -174,7 +174,7 @@ def make_estimates(
 
 
 def no_estimate(shape: tuple[int, int], *, training: bool = False) -> ErrorEstimate:
-    """Return the estimate for splits that could not be measured: NaN in all."""
+    """Return an estimate with all values NaN, for splits that could not be measured."""
     nan = math.nan
     estimate = ErrorEstimate(nan, nan, Interval(nan, nan), np.full(shape, nan), nan, math.prod(shape))
     return replace(estimate, training=estimate) if training else estimate
@@ -196,25 +196,25 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitVariance:
-    """How metrics of one kind vary over the test sets of splits, and the intervals that follow.
+    """Variance of metrics of one kind over test sets, and their intervals.
 
-    Splits of one data set show how far a mean over test sets is from the mean over all possible rows, if test sets
-    differ as new rows would. But stratified test sets never differ in their class shares, and predictions measured on
-    the same rows each time don't vary by rows at all. The missing variance is computed from the counts of all test
-    sets, as the variance of what a row of each class, or each row, contributes to the metric.
+    The spread between test sets shows how uncertain a mean over them is, provided that test sets differ as new data
+    would. But stratified test sets never differ in their class shares, and splits that always test the same rows show
+    no variance due to rows. The missing variance is computed from the counts of all test sets, as the variance of the
+    contribution of each class, or of each row, to the metric.
     """
 
     metrics: SplitMetrics
     pooled: Any  # counts of all test sets
     fixed: FixedByDesign
-    n_train: Any  # rows of each split
+    n_train: Any  # training rows of each split
     n_test: Any
-    alpha: float  # 1 minus the level
+    alpha: float  # 1 minus the confidence level
 
     def interval(self, name: str, value: float, per_split: Floats, bounds: tuple[float, float]) -> Interval:
-        """Return the interval of a metric's mean over splits, within the metric's range.
+        """Return the interval of a metric's mean over splits, clipped to the metric's range.
 
-        It is NaN, with a warning that says why, if the splits cannot show it.
+        If the splits don't determine an interval, it is NaN, with a warning that gives the reason.
         """
         margin = self.margin(name, per_split)
         if margin > 0:
@@ -233,13 +233,13 @@ class SplitVariance:
         return NOWHERE
 
     def margin(self, name: str, per_split: Floats) -> float:
-        """Compute half the width of the interval: 0 if nothing varies, NaN if the variance held fixed isn't known.
+        """Compute half the interval's width: 0 if nothing varies, NaN if the hidden variance is unknown.
 
-        Nadeau and Bengio's variance and the variance held fixed add up, with Welch's degrees of freedom.
+        It adds Nadeau and Bengio's variance and the variance that splits hide, with Welch's degrees of freedom.
         """
         values = per_split[~np.isnan(per_split)]
         n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
-        # Test sets of all rows leave none to train on: the variance is that of a plain mean.
+        # If test sets contain all rows, nothing is left to train on: use the variance of an ordinary mean.
         margin = corrected_t_margin(values, n_test / n_train if n_train else 0.0, self.alpha)
         missing = self._missing(name, same=margin == 0)
         if not missing > 0:
@@ -251,12 +251,12 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance per row that the splits don't show: of all rows if splits are the `same`."""
+        """Compute the variance per row that splits hide; if all agree (`same`), it is the whole variance of rows."""
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
         if same and self.metrics.outcomes(name, self.pooled) is not None:
-            return 0.0  # a share of rows has an interval of its own
+            return 0.0  # a share of rows has its own interval, Wilson's
         row_variance = self.metrics.row_variance(name, self.pooled) if same or fixed == "rows" else math.nan
         if fixed != "classes" or not math.isnan(row_variance):
             return row_variance
@@ -267,13 +267,13 @@ class SplitVariance:
 
     @property
     def _tested(self) -> float:
-        """Distinct rows in test sets, as far as sizes show, per row tested."""
+        """Number of distinct test rows, estimated from sizes, divided by the total size of all test sets."""
         times = float(np.sum(self.n_test))
         return min(times, self.fixed.n_rows) / times
 
 
 def interval_about(value: float, below: float, above: float, bounds: tuple[float, float]) -> Interval:
-    """Return an interval that reaches `below` and `above` a value, clipped to the metric's range."""
+    """Return the interval from `value - below` to `value + above`, clipped to the metric's range."""
     low, high = (float(np.clip(end, *bounds)) for end in (value - below, value + above))
     return Interval(low, high)
 

@@ -1,4 +1,4 @@
-"""Metrics of scores on test sets: from threshold counts of each, or from sums of row losses."""
+"""Metrics of scores on test sets, computed from threshold counts or from sums of row losses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fastevals.split.estimates.split_metrics import (
 )
 from fastevals.split.splitters.base import Rows
 
-FEW_CELLS = 1 << 22  # steps of all test sets of a repetition that are counted in one pass, three times as fast per set
-VARIES = 1e-12  # share of the mean square: a smaller variance is rounding
-PER_ROW = 2  # as FEW_CELLS, per row: a single fold is always counted in one pass
-MOST_EXACT = 2**31  # pairs of rows up to which they are counted as integers
+FEW_CELLS = 1 << 22  # most steps, over a repetition's test sets, to count in one pass (3 times as fast per set)
+VARIES = 1e-12  # relative to the mean square; a smaller variance is a rounding error
+PER_ROW = 2  # like FEW_CELLS, but per row: a single fold is always counted in one pass
+MOST_EXACT = 2**31  # with fewer pairs of rows, pairs are counted as integers
 
 
 class ScoreMetrics(SplitMetrics):
-    """Metrics of scores of the positive class: `ThresholdMetrics`, or `MeanLossMetrics` that need no thresholds."""
+    """Metrics of scores of the positive class; `MeanLossMetrics` don't need thresholds, `ThresholdMetrics` do."""
 
     kind = "scores"
     knows_no_information = True
@@ -44,16 +44,16 @@ class ScoreMetrics(SplitMetrics):
         self.names = list(specs)
         self._specs = specs
         self._positive = positive
-        self._metrics()  # an invalid option raises before the first fit
+        self._metrics()  # raises before the first fit if an option is invalid
         self._probabilities = any(
             each.name in SCORE_METRICS and SCORE_METRICS[each.name].of == "probabilities" for each in specs.values()
         )
 
-    def _metrics(self) -> list[RankingMetric]:  # anew in each call: closures do not pickle
+    def _metrics(self) -> list[RankingMetric]:  # made anew in each call, because closures can't be pickled
         return SCORES.metrics(self._specs)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return the scores unchanged after checking that they are finite, and probabilities if needed."""
+        """Return the scores unchanged; raise unless they are finite and, if a metric needs it, probabilities."""
         scores = SCORES.as_array(name, predicted)
         check_finite(name, scores)
         if self._probabilities:
@@ -61,22 +61,22 @@ class ScoreMetrics(SplitMetrics):
         return scores
 
     def evaluate_counts(self, counted: Sequence[ThresholdCounts]) -> Floats:
-        """Return each metric of threshold counts, of shape (n_metrics, n)."""
+        """Return the metrics of n threshold counts, of shape (n_metrics, n)."""
         return SCORES.evaluate(counted, self._metrics())
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric if scores had the same distribution in both classes."""
+        """Return the values that metrics would have if scores had the same distribution in both classes."""
         whole = Ranking(self._positive, predicted).counts
         rows = whole.tps + whole.fps
         n_pos, n_neg = int(whole.n_pos), int(whole.n_neg)
         n = n_pos + n_neg
-        # Shares are counted as pairs: with integers an AUC is exactly 0.5.
+        # Counting pairs as integers makes the AUC exactly 0.5.
         by = (n_pos, n_neg) if n * n < MOST_EXACT else (n_pos / n, n_neg / n)
         return self.evaluate_counts([ThresholdCounts._unchecked(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
 
 
 class ThresholdMetrics(ScoreMetrics):
-    """Metrics of threshold counts: scores are sorted once, and test sets keep this order."""
+    """Metrics of threshold counts; scores are sorted once, and all test sets use this order."""
 
     needs_times_tested = True
 
@@ -89,7 +89,7 @@ class ThresholdMetrics(ScoreMetrics):
         return self.evaluate_counts(counted)
 
     def pool(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
-        """Return the counts of all, at the thresholds of any."""
+        """Return the pooled counts, at the thresholds of all test sets."""
         return count_by_score(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
@@ -100,7 +100,7 @@ class ThresholdMetrics(ScoreMetrics):
         return self.evaluate_counts([pooled])[:, 0]
 
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
-        """Compute the variance of a metric's gain from one more row of a class, with the class's shares of scores."""
+        """Compute the variance of a metric's gain from one more row of a class, distributed like the class's scores."""
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
@@ -114,7 +114,7 @@ class ThresholdMetrics(ScoreMetrics):
         return gain_variance(values[0], values[1:], np.array([n_neg, n_pos]))
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> SteppedScores | SortedScores:
-        """Sort the scores."""
+        """Sort the scores, and choose how to count test sets."""
         whole = Ranking(self._positive, predicted).counts
         if n_folds * whole.thresholds.size <= max(FEW_CELLS, PER_ROW * self._positive.size):
             return SteppedScores.from_scores(whole, predicted, ~self._positive, self._metrics())
@@ -127,7 +127,7 @@ class ThresholdMetrics(ScoreMetrics):
         return self._one_by_one(prepared, folds, n_folds), None
 
     def _one_by_one(self, ordered: SortedScores, folds: Folds, n_folds: int) -> Floats:
-        """Return the metrics of many test sets, one by one, each with its own thresholds."""
+        """Return the metrics of many test sets, computed one by one, each with its own thresholds."""
         results = np.empty((len(self.names), len(folds), n_folds))
         metrics = self._metrics()
         for repeat, row_folds in enumerate(folds):
@@ -138,30 +138,30 @@ class ThresholdMetrics(ScoreMetrics):
         return results
 
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> ThresholdCounts:
-        """Return the counts of all rows, each as often as it is tested."""
+        """Return the counts of all test sets, where each row counts as often as it is tested."""
         some = tested > 0
         times, positive = tested[some], np.broadcast_to(self._positive, predicted.shape)[some]
         return count_by_score(predicted[some], times * positive, times * ~positive)
 
 
 class SortedScores(NamedTuple):
-    """Scores in descending order, which test sets keep."""
+    """Scores in descending order; test sets keep this order."""
 
-    rows: Rows  # in this order
-    positive: NDArray[np.bool_]  # their classes
-    ranks: Rows  # the number of each row's threshold
+    rows: Rows  # row numbers in this order
+    positive: NDArray[np.bool_]  # whether each of these rows is positive
+    ranks: Rows  # index of each row's score in `thresholds`
     thresholds: NDArray[Any]  # all distinct scores, descending
 
     @classmethod
     def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:
-        """Sort the scores; `whole` are the counts of all."""
+        """Sort the scores; `whole` contains the threshold counts of all rows."""
         rows = np.argsort(scores, kind="stable")[::-1]
         ordered = scores[rows]
         ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
         return cls(rows, positive[rows], ranks, whole.thresholds[1:])
 
     def counts(self, places: Rows) -> ThresholdCounts:
-        """Return the threshold counts of the rows at some places in this order."""
+        """Return the threshold counts of the rows at some positions in this order."""
         ranks = self.ranks[places]
         last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
         tps = np.cumsum(self.positive[places])[last]
@@ -170,16 +170,16 @@ class SortedScores(NamedTuple):
 
 
 class SteppedScores(NamedTuple):
-    """Scores as the steps of one ranking, whose rows are counted for each test set."""
+    """Scores as steps of one ranking of all rows; each test set counts its rows per step."""
 
-    sweeps: RankingSweep  # the steps, and metrics of their counts
-    cells: NDArray[np.int32]  # the cell of each row: its class and step
+    sweeps: RankingSweep  # the steps, and the metrics of counts per step
+    cells: NDArray[np.int32]  # the cell of each row, numbered by class and step
 
     @classmethod
     def from_scores(
         cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
     ) -> SteppedScores:
-        """Sort the scores; `whole` are the counts of all."""
+        """Sort the scores; `whole` contains the threshold counts of all rows."""
         sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
         cells = np.empty(rows.size, dtype=np.int32)
         cells[rows] = ordered
@@ -200,7 +200,7 @@ class SteppedScores(NamedTuple):
 
 
 class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
-    """Metrics that are means of row losses: the Brier score, the log loss."""
+    """Metrics that are means of row losses, such as the Brier score and the log loss."""
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the loss of each row for each metric."""
@@ -215,22 +215,22 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return totals
 
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return the means."""
+        """Return the mean losses."""
         return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of a test set, in total and by class."""
+        """Return the sums of losses over a test set, in total and by class."""
         by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
         return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
 
     def pool(self, counted: Sequence[Any]) -> LossTotals:
-        """Return the sums of all, also by class if these were counted."""
+        """Return the sums over all test sets; also by class, if these were computed."""
         totals = AdditiveMetrics.pool(self, counted)
         m = len(self.names)
         return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
 
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
-        """Return the sums of all, also by class if it is known how often each row is tested."""
+        """Return the sums over all test sets; also by class, if `tested` shows how often each row is tested."""
         pooled = self.pool(parts)
         if not tested.any():
             return pooled
@@ -239,7 +239,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
 
     def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
-        """Add up losses and their squares by class; predictions of shape (n, n_rows) count `times`."""
+        """Add up losses and their squares by class; each of the (n, n_rows) predictions counts `times` times."""
         sums = np.zeros((2, 1 + 2 * len(self.names)))
         for scores, truth, number in zip(predicted, positive, times, strict=True):
             scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
@@ -249,11 +249,11 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return sums
 
     def micro(self, pooled: LossTotals) -> Floats:
-        """Return the means of all."""
+        """Return the mean losses over all test sets."""
         return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance over rows of the mean loss of a row's class."""
+        """Compute the variance over rows of the mean loss in a row's class."""
         if pooled.by_class is None or not pooled.by_class[:, 0].all():
             return math.nan
         n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
@@ -273,10 +273,10 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
 
 
 class LossTotals(NamedTuple):
-    """Sums of the losses of all test sets, in total and, if counted, by class."""
+    """Sums of losses over all test sets, in total and, if computed, by class."""
 
-    totals: Floats  # rows, and the sum of each metric's losses, of shape (1 + n_metrics,)
-    by_class: Floats | None  # the same for negatives and positives, with sums of squares: (2, 1 + 2 n_metrics)
+    totals: Floats  # number of rows, then the sum of losses for each metric: (1 + n_metrics,)
+    by_class: Floats | None  # for negatives and positives; also sums of squared losses: (2, 1 + 2 n_metrics)
 
 
 def is_mean_loss(spec: MetricSpec) -> bool:
@@ -286,7 +286,7 @@ def is_mean_loss(spec: MetricSpec) -> bool:
 
 
 def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
-    """Return the function from scores to the losses of positives and negatives, for a metric that is a mean loss."""
+    """Return the function from scores to losses of positives and of negatives, for a metric that is a mean loss."""
     assert metric.sweep is not None
     assert metric.sweep.of_thresholds is not None
     return metric.sweep.of_thresholds

@@ -1,11 +1,13 @@
-"""Metrics of test sets, computed from the counts of each: one class per kind of prediction.
+"""Metrics of test sets, computed from counts, with one class per kind of prediction.
 
-If each split has its own predictions, a test set is counted as they come (`count_split`), metrics are computed from the
-counts of all (`values`), and counts are pooled (`pool`). If predictions are fixed, the test sets of many splits are
-counted in one pass over the rows (`measure_folds`, `pool_folds`). Both give the same counts, so the same numbers.
+If each split has its own predictions, each test set is counted after its fit (`count_split`). Metrics are then computed
+from the counts of each test set (`values`), and counts are pooled (`pool`). If predictions are fixed, the test sets of
+many splits are counted in one pass over the rows (`measure_folds`, `pool_folds`). Both ways give the same counts, and
+so the same values.
 
-A splitter may hold the rows, or the class shares, fixed. The variance that a metric has because of them is computed
-from the pooled counts, as the variance of its gain from one more row (`row_variance`, `class_variance`).
+A splitter may hold the test rows, or the class shares, fixed. The variance of a metric due to rows or class shares is
+then computed from the pooled counts, as the variance of the metric's gain from one more row (`row_variance`,
+`class_variance`).
 """
 
 from __future__ import annotations
@@ -41,26 +43,27 @@ from fastevals.measure.regression import choose_origin
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
-Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): the test set of a row, or a number past all test sets
+Folds = NDArray[np.uint32]  # (n_repeats, n_samples): the test set of each row, or a larger number
 
-GAIN_ROUNDING = 2.0**-48  # relative, per row: a gain from one more row is a difference of two values
-STACKED = 1 << 20  # entries of matrices at a time
-MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
-MOST_TRIED = 1 << 28  # entries of matrices with one more row: a second
-N_SUMS = 5  # rows, and four sums of errors
-USUAL_TARGET = 2.0**400  # larger targets, and smaller ones than its inverse, get another unit
+GAIN_ROUNDING = 2.0**-48  # relative rounding error, per row, of the metric's gain from one more row
+STACKED = 1 << 20  # entries of the matrices that are evaluated at a time
+MOST_KEPT = 1 << 23  # entries of the matrices in results, at most 64 MB
+MOST_TRIED = 1 << 28  # entries of the matrices with one more row; this many take a second
+N_SUMS = 5  # the number of rows, and four sums of errors
+USUAL_TARGET = 2.0**400  # targets above this or below its inverse are rescaled
 
 
 class SplitMetrics:
-    """Metrics of one kind, and the counts of test sets that they are computed from.
+    """Metrics of one kind of prediction, and the counts of test sets from which they are computed.
 
-    Each class decides what counts are: cells of a matrix, sums, threshold counts. Other code only passes them on.
+    Each subclass has its own form of counts (cells of a matrix, sums, threshold counts). Other code only passes them
+    on.
     """
 
-    names: list[str]  # in results
-    kind: str  # of predictions: "labels", "scores", "targets", or "values" of any kind
-    knows_no_information = False  # whether `no_information` returns numbers
-    needs_times_tested = False  # whether `pool_folds` always reads `tested`
+    names: list[str]  # names of the metrics in results
+    kind: str  # of predictions: "labels", "scores", "targets", or "values" (anything)
+    knows_no_information = False  # whether `no_information` returns numbers, not NaN
+    needs_times_tested = False  # whether `pool_folds` requires `tested`
     classes: Classes | None = None  # of predicted labels
 
     @property
@@ -69,7 +72,7 @@ class SplitMetrics:
         return None if self.classes is None else self.classes.labels
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return predictions of some rows, or of all, in the form that `count_split` and `prepare` take."""
+        """Return checked predictions of some or all rows, in the form that `count_split` and `prepare` need."""
         raise NotImplementedError
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Any:
@@ -77,26 +80,27 @@ class SplitMetrics:
         raise NotImplementedError
 
     def values(self, counted: Sequence[Any]) -> Floats:
-        """Return each metric of each test set, of shape (n_metrics, n_splits); NaN where undefined."""
+        """Return the metrics of all test sets, of shape (n_metrics, n_splits); undefined values are NaN."""
         raise NotImplementedError
 
     def pool(self, counted: Sequence[Any]) -> Any:
-        """Return the counts of all test sets pooled, if there are counts."""
+        """Return the pooled counts of all test sets; None if metrics have no counts."""
         return None
 
     def micro(self, pooled: Any) -> Floats:
-        """Return each metric of all test sets pooled; NaN if counts don't give it."""
+        """Return the metrics of all test sets pooled; NaN if counts don't determine them."""
         return np.full(len(self.names), np.nan)
 
     def class_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance over rows of a metric's gain from one more row of the row's class.
+        """Compute the variance over rows of a metric's gain from one more row of the same class.
 
-        Divided by the number of rows, it is the metric's variance due to the class shares. NaN if unknown.
+        This variance divided by the number of rows is the metric's variance due to the class shares. It is NaN if
+        unknown.
         """
         return math.nan
 
     def row_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance over rows of a metric's gain from one more such row; NaN if unknown."""
+        """Compute the variance over rows of a metric's gain from one more copy of the row; NaN if unknown."""
         return math.nan
 
     def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
@@ -104,26 +108,26 @@ class SplitMetrics:
         return None
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> Any:
-        """Return what `measure_folds` needs from predictions of all rows: work to do only once."""
+        """Convert predictions of all rows to the form that `measure_folds` needs; this is done only once."""
         return predicted
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and counts for `pool_folds`.
+        """Return the metrics of all test sets, of shape (n_metrics, n_repeats, n_folds), and counts for `pool_folds`.
 
-        With `keep`, the counts also serve `matrices`.
+        If `keep`, the counts can also be passed to `matrices`.
         """
         raise NotImplementedError
 
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
         """Return the counts of all test sets pooled.
 
-        `parts` are the counts that each call of `measure_folds` returned; `tested` is how often each prediction is in a
-        test set, of the shape of the predictions, or 0 if that was not counted.
+        `parts` are the counts from each call of `measure_folds`. `tested` has the shape of the predictions: how often
+        each one is in a test set, or 0 if this was not counted.
         """
         return self.pool(parts)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric over all pairs of one row's truth and another's prediction."""
+        """Return the metrics over all pairs of one row's truth and another row's prediction."""
         return np.full(len(self.names), np.nan)
 
     def keeps_matrices(self, n_splits: int) -> bool:
@@ -131,19 +135,19 @@ class SplitMetrics:
         return False
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
-        """Return the matrices of splits if results keep them; `counted` is as for `pool`."""
+        """Return the confusion matrices of splits if results keep them; for `counted` see `pool`."""
         return None
 
 
 class AdditiveMetrics(SplitMetrics):
-    """Metrics of sums over rows, so that the sums of test sets can be added."""
+    """Metrics computed from sums over rows; the sums of several test sets can be added."""
 
     def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Return the sums of each test set, of shape (n_repeats, n_folds, n_sums)."""
         raise NotImplementedError
 
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return each metric of sums of shape (n, n_sums)."""
+        """Return the metrics of n test sets from their sums, of shape (n, n_sums)."""
         raise NotImplementedError
 
     def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
@@ -151,12 +155,12 @@ class AdditiveMetrics(SplitMetrics):
         return np.asarray(totals.sum(axis=0))
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of a test set."""
+        """Return the sums over a test set."""
         folds = np.zeros((1, rows.size), dtype=np.uint32)
         return np.asarray(self.sum_by_fold(self.row_terms(predicted, rows), folds, 1)[0, 0])
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return the terms of each row."""
+        """Return the terms that each row adds to the sums."""
         raise NotImplementedError
 
     def values(self, counted: Sequence[Any]) -> Floats:
@@ -164,11 +168,11 @@ class AdditiveMetrics(SplitMetrics):
         return self.evaluate_totals(np.stack(counted))
 
     def pool(self, counted: Sequence[Any]) -> Any:
-        """Return the sums of all; `counted` are sums, each of any number of test sets."""
+        """Return the sums over all test sets; each item of `counted` has the sums of one or more test sets."""
         return self.merge_totals(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
 
     def micro(self, pooled: Any) -> Floats:
-        """Return each metric of the sums of all."""
+        """Return the metrics of all test sets pooled."""
         return np.asarray(self.evaluate_totals(pooled[None])[:, 0])
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
@@ -176,7 +180,7 @@ class AdditiveMetrics(SplitMetrics):
         return self.row_terms(predicted, None)
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, and their sums: of each, with `keep`, or of all."""
+        """Return the metrics of all test sets, and sums: one per test set if `keep`, otherwise pooled."""
         totals = self.sum_by_fold(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
         values = self.evaluate_totals(flat).reshape(-1, *totals.shape[:2])
@@ -184,7 +188,7 @@ class AdditiveMetrics(SplitMetrics):
 
 
 class LabelMetrics(AdditiveMetrics):
-    """Metrics of confusion matrices over all classes: the user's, or those in `y`; a test set may lack some."""
+    """Metrics of confusion matrices over all classes, given by the user or found in `y`; a test set may lack some."""
 
     kind = "labels"
     knows_no_information = True
@@ -199,7 +203,7 @@ class LabelMetrics(AdditiveMetrics):
         self._order = np.argsort(self.classes.labels, kind="stable")
         self._n_cells = self.classes.labels.size**2
         self._true = self._codes(name, self._y)
-        self.evaluate_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # invalid options raise before any fit
+        self.evaluate_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # raises early if an option is invalid
 
     def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
         return _as_class_codes(name, labels, self.classes.labels, self._order)
@@ -211,20 +215,20 @@ class LabelMetrics(AdditiveMetrics):
         return self._codes(name, labels if is_text(labels) else as_class_numbers(name, labels))
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return the cell of each row."""
+        """Return the number of each row's cell in the confusion matrix."""
         true = self._true if rows is None else self._true[rows]
         return np.asarray(true * np.int32(self.classes.labels.size) + predicted)
 
     def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
-        """Count the cells of each test set."""
+        """Count the rows in each cell, per test set."""
         counts = np.zeros((len(folds), n_folds, self._n_cells), dtype=np.int64)
         count_cells(folds, prepared, counts)
         return counts
 
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return each metric of matrices."""
+        """Return the metrics of confusion matrices."""
         k = self.classes.labels.size
-        metrics = LABELS.metrics(self._specs)  # anew in each call: closures do not pickle
+        metrics = LABELS.metrics(self._specs)  # made anew in each call: closures can't be pickled
         step = max(1, STACKED // (k * k))
         results: list[Floats] = []
         for start in range(0, len(totals), step):
@@ -235,9 +239,9 @@ class LabelMetrics(AdditiveMetrics):
         return np.concatenate(results, axis=1)
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, and their counts: of each, or of all.
+        """Return the metrics of all test sets, and counts: one per test set if `keep`, otherwise pooled.
 
-        It takes few enough test sets at a time for their matrices to fit in memory.
+        Test sets are counted a few at a time, so that their matrices fit in memory.
         """
         n_cells = self._n_cells
         step = min(max(1, STACKED // n_cells), n_folds)
@@ -260,14 +264,14 @@ class LabelMetrics(AdditiveMetrics):
         return n_splits * self._n_cells <= MOST_KEPT
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
-        """Return the matrices of splits of a shape."""
+        """Return the confusion matrices of splits as one stack of this shape; None if results don't keep them."""
         if not self.keeps_matrices(math.prod(shape)):
             return None
         k = self.classes.labels.size
         return ConfusionMatrix._from_counts(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Compute the variance of a metric's gain from one more row of a class, predicted in the class's shares."""
+        """Compute the variance of a metric's gain from one more row of a class, predicted as the class's rows are."""
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
         (present,) = np.nonzero(rows)
@@ -287,14 +291,14 @@ class LabelMetrics(AdditiveMetrics):
         return self._variance(name, pooled, more, pooled[present])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
-        """Compute the variance of a metric's gain from one more row, over kinds with `numbers` rows each."""
+        """Compute the variance of a metric's gain from one more row, over kinds of rows with `numbers` rows each."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = LABELS.evaluate(stack, self.classes, [LABELS.metric(self._specs[name])])
         return gain_variance(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
-        """Return the successes and failures of accuracy and the like; with two classes, of the positive's rates too."""
+        """Return the successes and failures of shares of rows such as accuracy; with two classes, also of rates."""
         spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
         if not isinstance(spec, MetricSpec) or spec.name not in SHARES or spec.options:
@@ -310,14 +314,14 @@ class LabelMetrics(AdditiveMetrics):
         return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric of the matrix expected from the margins."""
+        """Return the metrics of the confusion matrix that is expected from the margins."""
         k = self.classes.labels.size
         margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
         return self.evaluate_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
 
 
 class TargetMetrics(AdditiveMetrics):
-    """Metrics of errors, except the median."""
+    """Metrics of numeric errors, except the median absolute error."""
 
     kind = "targets"
     knows_no_information = True
@@ -328,7 +332,7 @@ class TargetMetrics(AdditiveMetrics):
         self._y = as_finite_targets(name, y)
         self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
-        # Otherwise squares overflow or underflow.
+        # Other targets are scaled, so that squares don't overflow or underflow.
         self._unit = 1.0 if 1 / USUAL_TARGET < largest < USUAL_TARGET else power_of_two(largest)
         self._scatter = any("scatter" in METRICS[each.name].needs for each in self._metrics)
 
@@ -337,7 +341,7 @@ class TargetMetrics(AdditiveMetrics):
         return as_finite_targets(name, predicted)
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return each row's squared error, errors above, below and relative to the target, and centred target."""
+        """Return per row the squared error, errors above, below and relative to the target, and the centred target."""
         y = self._y if rows is None else self._y[rows]
         with np.errstate(over="ignore"):
             errors = predicted - y
@@ -347,7 +351,7 @@ class TargetMetrics(AdditiveMetrics):
             return np.stack((errors * errors, over, under, relative, (y - self._origin) * self._unit), axis=1)
 
     def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
-        """Add up the errors of each test set."""
+        """Add up the terms of each test set."""
         totals = np.zeros((len(folds), n_folds, N_SUMS + 2 * self._scatter))
         add_terms(folds, prepared[:, :-1], totals)
         if self._scatter:
@@ -355,7 +359,7 @@ class TargetMetrics(AdditiveMetrics):
         return totals
 
     def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums over all test sets, with deviations from the mean of all."""
+        """Return the sums over all test sets, where squared deviations are from the overall mean."""
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.asarray(totals.sum(axis=0))
             if self._scatter:
@@ -365,7 +369,7 @@ class TargetMetrics(AdditiveMetrics):
         return sums
 
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return each metric of sums."""
+        """Return the metrics of test sets from their sums."""
         scatter = totals[:, -1] if self._scatter else np.zeros(len(totals))
         return self._evaluate_sums(
             RegressionSums(totals[:, 0], scatter, *totals[:, 1:N_SUMS].T)._replace(unit=self._unit)
@@ -375,7 +379,7 @@ class TargetMetrics(AdditiveMetrics):
         return np.stack(TARGETS.evaluate(sums, self._metrics))
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric over all pairs of a target and a prediction; sorting avoids making the pairs."""
+        """Return the metrics over all pairs of a target and a prediction, by sorting instead of forming pairs."""
         n = self._y.size
         y, p = self._y * self._unit, predicted * self._unit
         middle = y.mean()
@@ -392,7 +396,7 @@ class TargetMetrics(AdditiveMetrics):
 
 
 class FunctionMetrics(SplitMetrics):
-    """Functions of the truth and the predictions of a test set; they have no pooled value."""
+    """Metrics that are functions of a test set's truth and predictions; they have no pooled value."""
 
     kind = "values"
 
@@ -406,7 +410,7 @@ class FunctionMetrics(SplitMetrics):
         return as_vector(name, predicted)
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
-        """Call the functions, each with its own arrays, as it may sort them in place."""
+        """Call the functions, each with its own arrays, because a function may sort them in place."""
         functions = zip(self.names, self._functions, strict=True)
         return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in functions])
 
@@ -426,12 +430,12 @@ class FunctionMetrics(SplitMetrics):
 
 
 class MedianErrorMetric(FunctionMetrics):
-    """The median absolute error, which sums don't give."""
+    """The median absolute error, which can't be computed from sums."""
 
     kind = "targets"
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
-        TARGETS.metrics(specs)  # raises for an invalid option
+        TARGETS.metrics(specs)  # raises if an option is invalid
         super().__init__(dict.fromkeys(specs, median_absolute_error), as_finite_targets(name, y), name)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -442,7 +446,8 @@ class MedianErrorMetric(FunctionMetrics):
 def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
     """Compute the variance of a metric's gain from one more row.
 
-    `without` is its value, and `more` are its values with one more row of each kind; kinds have `numbers` rows.
+    `without` is the metric's value, and `more` has its values after adding one row of each kind. Kind i has numbers[i]
+    rows.
     """
     n = float(numbers.sum())
     gains = (n + 1) * (more - without)
@@ -452,7 +457,7 @@ def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
 
 
 def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
-    """Return the rows of a repetition by test set, in order within each, and where each test set begins."""
+    """Return a repetition's rows sorted by test set, then by number, and the position where each test set begins."""
     if n_folds == 1:  # ten times as fast as sorting
         rows = np.flatnonzero(folds == 0)
         return rows, np.array([0, rows.size])
@@ -474,7 +479,7 @@ def as_finite_targets(name: str, predicted: Any) -> Floats:
 def _as_class_codes(
     name: str, labels: NDArray[Any], classes: NDArray[Any], order: NDArray[np.intp]
 ) -> NDArray[np.int32]:
-    """Return the number of each label among the classes, which `order` sorts; raise for an unknown label."""
+    """Return the index of each label in `classes`, which `order` sorts; raise if a label is not a class."""
     place, found = find_sorted(classes[order], labels)
     if not found.all():
         row = int(np.argmin(found))
@@ -486,7 +491,7 @@ def _as_class_codes(
 
 
 def _as_metric_value(name: str, value: Any) -> float:
-    """Return the value of a user's metric on a test set: one real number."""
+    """Return the value of a user's metric on a test set; raise unless it is one real number."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub" or array.ndim:
         raise ValueError(f"metric {name} must give one real number for each test set, got {show(value)}")

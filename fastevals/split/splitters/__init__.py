@@ -1,1 +1,1 @@
-"""Splitters: which rows to train on and which to test on, as indices or as one code per row and repetition."""
+"""Splitters choose training rows and test rows, as indices or as one code per row and repetition."""

@@ -1,8 +1,8 @@
-"""How splitters deal out units: a frame of units, and an assignment of a code to each unit.
+"""How splitters assign rows: a frame of units, and an assignment of a code to each unit.
 
-A splitter never works on rows. The frame turns them into units (rows, or whole groups) and, for a stratified splitter,
-puts the units of a class next to each other. An assignment gives each unit the code of a part or a fold, or how often
-it was drawn. So groups and classes are handled in one place, and a new splitter is a new assignment.
+A splitter never works on rows directly. The frame defines units (single rows, or whole groups) and, for a stratified
+splitter, puts the units of each class next to each other. An assignment gives each unit a code: its part, its fold, or
+how often it was drawn. So groups and classes are handled in one place, and a new splitter needs only a new assignment.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplingFrame:
-    """The units that are drawn, and the strata that they are drawn from.
+    """The units to draw, and the strata that they are drawn from.
 
-    A unit is a row, or a whole group of rows; a stratum is a class, or all units. Strata and groups are in the order of
-    their first rows, so that draws do not depend on their names.
+    A unit is a row, or a whole group of rows. A stratum is a class, or all units. Strata and groups are in the order of
+    their first rows, so that draws do not depend on the names of classes and groups.
 
     Attributes
     ----------
     n_samples : int
         Number of rows.
     row_units : ndarray of uint32 of shape (n_samples,), optional
-        The unit of each row; without it, each row is a unit.
+        Number of the unit of each row; None if each row is a unit.
     order : ndarray of uint32 of shape (n_units,) or (0,)
-        Units, stratum by stratum; empty if they are in order already.
+        Numbers of the units, stratum by stratum; empty if units are already in this order.
     starts, sizes : ndarray of int64 of shape (n_strata,)
-        Where each stratum's units start in `order`, and their number.
+        Position in `order` where each stratum starts, and its number of units.
     labels : ndarray of shape (n_strata,)
-        The classes of the strata; empty for a single stratum of all units.
+        Class of each stratum; empty if all units are one stratum.
     """
 
     n_samples: int
@@ -55,7 +55,7 @@ class SamplingFrame:
 
     @classmethod
     def from_rows(cls, n_samples: int, groups: Any, y: Any = None, *, stratified: bool = False) -> SamplingFrame:
-        """Return the frame of the rows, or of their groups; if stratified, each group must be of one class."""
+        """Return the frame of the rows, or of their groups; if stratified, each group must contain only one class."""
         check_resampled_rows("X", n_samples)
         row_units, n_units, codes = None, n_samples, None
         if stratified:
@@ -73,51 +73,51 @@ class SamplingFrame:
         sizes = np.bincount(codes)
         starts = np.cumsum(sizes) - sizes
         order = np.argsort(codes.astype(np.uint16), kind="stable").astype(np.uint32)  # a radix sort
-        as_seen = np.argsort(order[starts])  # strata in the order of their first units
+        as_seen = np.argsort(order[starts])  # strata sorted by their first units
         return cls(n_samples, row_units, order, starts[as_seen], sizes[as_seen], labels[as_seen])
 
     @property
     def n_units(self) -> int:
-        """Number of rows, or of groups."""
+        """Number of units: rows, or groups."""
         return int(self.sizes.sum())
 
     @property
     def unit(self) -> str:
-        """The units' name in errors."""
+        """What errors call units: "rows" or "groups"."""
         return "rows" if self.row_units is None else "groups"
 
     def check_sizes(self, least: int, because: str) -> None:
-        """Raise unless there are `least` units or more, and as many of each class."""
+        """Raise unless there are at least `least` units, and at least `least` of each class."""
         check_split_units(self.n_units, self.unit, least, because)
         if self.labels.size:
             check_class_units(self.sizes, self.labels, self.unit, least, because)
 
 
 class Assignment(Protocol):
-    """The code of each unit in each repetition, which depends only on the seed and the repetition's number."""
+    """The code of each unit in each repetition; codes depend only on the seed and the repetition's number."""
 
     @property
     def compiles(self) -> Hashable:
-        """The kernels it calls, and their types."""
+        """The kernels that it calls, and their types."""
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the codes of repetitions from `first` on, of shape (n, n_units)."""
+        """Write the codes of n repetitions, starting at `first`, to `out`, of shape (n, n_units)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomAssignment:
-    """Random assignment: a number of units per stratum and code, with all ways to deal them out equally likely."""
+    """A random assignment with given numbers of units per stratum and code; all such assignments are equally likely."""
 
     frame: SamplingFrame
-    template: Codes  # in the order of the frame, stratum by stratum, in blocks of equal codes
-    moved: Ints  # units of each stratum before its last block: only these must be moved
-    key: int  # of the stream
+    template: Codes  # codes before shuffling, in the frame's order, with equal codes adjacent in each stratum
+    moved: Ints  # units before the last block of equal codes of each stratum: only these are shuffled
+    key: int  # key of the random stream
 
     @classmethod
     def from_counts(
         cls, frame: SamplingFrame, codes: ArrayLike, counts: Ints, dtype: np.dtype[Any], key: int
     ) -> RandomAssignment:
-        """Deal out counts[s, i] times codes[i] to stratum s; the most frequent code should be last, for speed."""
+        """Return an assignment of codes[i] to counts[s, i] units of stratum s; fast if the last code is frequent."""
         template = np.empty(frame.n_units, dtype=dtype)
         values = np.asarray(codes, dtype=dtype)
         for start, size, each in zip(frame.starts.tolist(), frame.sizes.tolist(), counts, strict=True):
@@ -130,12 +130,12 @@ class RandomAssignment:
         return shuffle_codes, self.template.dtype
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the codes of the repetitions from `first` on."""
+        """Write the codes of repetitions, starting at `first`."""
         strata = self.frame.order, self.frame.starts, self.frame.sizes
         shuffle_codes(self.template, *strata, self.moved, np.uint64(self.key), first, out)
 
     def unshuffled(self) -> FixedAssignment:
-        """Return the assignment without shuffling."""
+        """Return the same assignment without shuffling."""
         if not self.frame.order.size:
             return FixedAssignment(self.template)
         codes = np.empty_like(self.template)
@@ -145,34 +145,34 @@ class RandomAssignment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedAssignment:
-    """The same codes in each repetition."""
+    """An assignment of the same codes in each repetition."""
 
     codes: Codes
 
     @property
     def compiles(self) -> Hashable:
-        """Nothing."""
+        """None, as no kernel is called."""
         return None
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the codes."""
+        """Write the codes of repetitions."""
         out[:] = self.codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssignment:
-    """Whole groups, larger ones first, each to the fold with the fewest rows, or with the least of its classes."""
+    """Assign each group, larger groups first, to the fold with the fewest rows, or with the least of its classes."""
 
-    sizes: Ints  # rows of each group
+    sizes: Ints  # number of rows in each group
     by_size: NDArray[np.uint32]  # groups in the order in which they are assigned
-    bounds: Ints  # of runs in that order, each of which is shuffled
-    counts: Ints | None  # rows of each class in each group, of shape (n_groups, n_classes)
+    bounds: Ints  # of runs in that order; each run is shuffled
+    counts: Ints | None  # number of rows per group and class, of shape (n_groups, n_classes)
     n_folds: int
-    key: int  # of the stream
+    key: int  # key of the random stream
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, counts: Ints | None, n_folds: int, key: int | None) -> GroupAssignment:
-        """Order the groups by size: exactly without a key, else by powers of two, to leave something to chance."""
+        """Sort groups by size: exactly if `key` is None, else only by powers of two, so that order remains random."""
         sizes = np.bincount(frame.row_units)  # type: ignore[arg-type]
         height = sizes if key is None else np.frexp(sizes)[1]
         by_size = np.argsort(-height, kind="stable").astype(np.uint32)
@@ -182,11 +182,11 @@ class GroupAssignment:
 
     @property
     def compiles(self) -> Hashable:
-        """The kernel; the type of codes goes with the number of folds."""
+        """The kernel; the number of folds determines the type of the codes."""
         return spread_groups if self.counts is None else spread_groups_of_classes
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the folds of the groups in the repetitions from `first` on."""
+        """Write the folds of the groups in repetitions, starting at `first`."""
         arguments = self.sizes, self.by_size, self.bounds, self.n_folds, np.uint64(self.key), first, out
         if self.counts is None:
             spread_groups(*arguments)
@@ -204,7 +204,7 @@ def count_classes_by_group(frame: SamplingFrame, y: Any, least: int, because: st
 
 
 def number_classes(y: Any, n_samples: int) -> tuple[NDArray[Any], Ints]:
-    """Return the classes in order, and the class number of each row."""
+    """Return the sorted classes, and the class number of each row."""
     labels, (codes,) = number_labels("y", [as_strata("y", y, n_samples)])
     return labels, codes.astype(np.int64, copy=False)
 

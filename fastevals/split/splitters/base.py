@@ -1,7 +1,7 @@
-"""What splitters share: the protocol of scikit-learn, and the plan that the package works with.
+"""The base of all splitters: scikit-learn's interface, and the plan of splits that this package uses.
 
-A plan holds no splits. It draws the codes of a repetition from its number alone, so that splits are the same in any
-order, on any number of threads, and one by one or in one array.
+A plan stores no splits. It draws the codes of a repetition using only the repetition's number. So splits are the same
+in any order, on any number of threads, and whether they are drawn one by one or in one array.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from fastevals._options import show
 from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.assignments import Assignment, Codes, SamplingFrame
 
-MOST_CODES = 2**40  # in an array of all splits: more is an error
+MOST_CODES = 2**40  # limit for an array of all splits
 Rows = NDArray[np.intp]
 
 ROWS_PER_TASK = 1 << 18
 
 
-TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, if a repetition has one test set
+TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, if there is one test set per repetition
 
 
 class Pair(NamedTuple):
-    """Rows to train on and rows to test on, ascending."""
+    """Training rows and test rows, ascending."""
 
     train: Rows
     test: Rows
@@ -37,19 +37,19 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitPlan:
-    """The splits of one data set, each drawn when it is needed.
+    """The splits of one data set, each of which is drawn when needed.
 
-    A repetition gives each row the code of its unit. The row is in the test part of fold ``code - first``, if that is
-    in ``[0, n_folds)``; `training` says how codes determine the rows to train on.
+    In each repetition, each row has the code of its unit. A row is in the test part of fold ``code - first``, if this
+    number is in ``[0, n_folds)``. `training` determines how training rows follow from codes.
     """
 
     frame: SamplingFrame
-    assignment: Assignment  # gives units their codes
-    dtype: np.dtype[Any]  # of codes
-    n_repeats: int  # for all combinations it may exceed 64 bits
-    n_folds: int = 1  # test parts of a repetition
+    assignment: Assignment  # assigns a code to each unit
+    dtype: np.dtype[Any]  # type of the codes
+    n_repeats: int  # may exceed 64 bits for all combinations
+    n_folds: int = 1  # number of test parts per repetition
     first: int = 1  # the code of the first test part
-    # Rows to train on: all "others" than the test part; those of code 0 ("zeros"); each as often as its code ("times").
+    # Training rows: "others", all outside the test part; "zeros", all with code 0; "times", each as often as its code.
     training: str = "zeros"
 
     @property
@@ -59,12 +59,12 @@ class SplitPlan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Repetitions and folds in results."""
+        """Numbers of repetitions and folds."""
         return self.n_repeats, self.n_folds
 
     @property
     def n_splits(self) -> int:
-        """Test parts of all repetitions."""
+        """Total number of splits."""
         return self.n_repeats * self.n_folds
 
     def codes(self, start: int, stop: int) -> Codes:
@@ -89,7 +89,7 @@ class SplitPlan:
         return out
 
     def indices(self, codes: Codes, fold: int) -> Pair:
-        """Return the rows of one fold of a repetition, from its codes."""
+        """Return training and test rows of one fold, from the codes of its repetition."""
         test = codes == self.first + fold
         if self.training == "times":
             return Pair(np.repeat(np.arange(self.n_samples), codes), np.flatnonzero(test))
@@ -97,20 +97,20 @@ class SplitPlan:
         return Pair(np.flatnonzero(train), np.flatnonzero(test))
 
     def each(self) -> Iterator[Codes]:
-        """Yield the codes of all repetitions, a few drawn at a time."""
+        """Yield the codes of all repetitions; a few repetitions are drawn at a time."""
         size = max(1, 4 * ROWS_PER_TASK // self.n_samples)
         for start in range(0, self.n_repeats, size):
             yield from self.codes(start, min(start + size, self.n_repeats))
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield all splits: the folds of the first repetition, then of the next."""
+        """Yield all splits: the folds of the first repetition, then the folds of the next, and so on."""
         for codes in self.each():
             for fold in range(self.n_folds):
                 yield self.indices(codes, fold)
 
 
 class Splitter:
-    """Splits rows into training and test parts, also as `cv=` of scikit-learn."""
+    """Splits rows into training and test parts; can be passed to scikit-learn as `cv`."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ class Splitter:
         raise NotImplementedError
 
     def plan(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> SplitPlan:
-        """Return the splits of a data set, to be drawn when needed; arguments as for `split`."""
+        """Return the plan of a data set's splits, which draws them when needed; arguments as for `split`."""
         return self._plan(check_same_rows(X=X, y=y, groups=groups), y, groups)
 
     def split(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Pair]:
@@ -129,25 +129,25 @@ class Splitter:
         X : array-like, frame or sparse matrix of n_samples rows, optional
             The data; only the number of rows matters. It can be None if `y` is given.
         y : array-like of shape (n_samples,), optional
-            The classes, if the splitter is stratified; otherwise ignored.
+            The class of each row, if the splitter is stratified; otherwise ignored.
         groups : array-like of shape (n_samples,), optional
             The group of each row; a group is never split.
 
         Yields
         ------
         train, test : ndarray of intp
-            Rows to train on and rows to test on, ascending. The same in each call.
+            Training rows and test rows, ascending; the same in each call.
 
         Raises
         ------
         ValueError
-            If there are too few rows, groups or rows of a class; if classes or groups have missing values, or don't
-            fit the data.
+            If there are too few rows, groups or rows of a class. If classes or groups have missing values, or a
+            different number of rows than the data.
         """
         return self.plan(X, y, groups).pairs()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; arguments as for `split`, needed if it depends on them."""
+        """Return the number of splits; arguments are as for `split`, and needed only if the number depends on them."""
         return self.plan(X, y, groups).n_splits
 
     def assignments(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Codes:
@@ -161,10 +161,10 @@ class Splitter:
         Returns
         -------
         ndarray of shape (n_repeats, n_samples)
-            Of the smallest unsigned type for the codes. `KFold` and `LeaveOneOut`: the fold that tests the row.
-            `HoldOut` and `LeavePOut`: 0 for training, 1 for test, 2 for validation, 3 for neither. `BootstrapSplit`:
-            how often the row was drawn; rows with 0 are tested. Beyond the array, some 10 bytes per row are used, 30 if
-            stratified, 39 to 43 with groups.
+            Codes in the smallest unsigned type. `KFold` and `LeaveOneOut`: the fold that tests the row. `HoldOut` and
+            `LeavePOut`: 0 for training, 1 for test, 2 for validation, 3 for neither. `BootstrapSplit`: how often the
+            row was drawn; rows with code 0 are test rows. In addition to the array, about 10 bytes per row are used (30
+            if stratified, 39 to 43 with groups).
 
         Raises
         ------
@@ -177,7 +177,7 @@ class Splitter:
 
 
 def set_fields(splitter: Splitter, **values: Any) -> None:
-    """Set the fields of a frozen splitter that is being made."""
+    """Set the fields of a frozen splitter in its `__post_init__`."""
     for name, value in values.items():
         object.__setattr__(splitter, name, value)
 

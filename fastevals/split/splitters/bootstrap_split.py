@@ -1,4 +1,4 @@
-"""The bootstrap: training rows drawn with replacement, tested on those that were not drawn."""
+"""The bootstrap: train on rows drawn with replacement, test on the rows that were not drawn."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 @dataclass(frozen=True, slots=True)
 class BootstrapSplit(Splitter):
-    """Train on as many rows as there are, drawn with replacement; test on those not drawn, about 36.8 %.
+    """Train on n of n rows, drawn with replacement, and test on the rows that were not drawn, about 36.8 %.
 
     Parameters
     ----------
     n_repeats : int
         Number of replicates.
     stratified : bool
-        Draw as many rows of each class as it has.
+        Whether to draw from each class separately, as many rows as it has.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed, read when the splitter is made. It gives the same splits in each call, even if None.
+        Seed, read when the splitter is made. Each call gives the same splits, even if `rng` is None.
 
     Raises
     ------
@@ -40,8 +40,8 @@ class BootstrapSplit(Splitter):
     Notes
     -----
     Training rows are repeated as often as they were drawn. With groups, whole groups are drawn, as many as there are;
-    if stratified, each must be of one class. A replicate that leaves nothing out to test on is drawn again: with n rows
-    the chance of it is n! / n^n, 1 in 2756 for ten.
+    if stratified, each group must contain only one class. A replicate that leaves no test rows is drawn again; with n
+    rows, this has probability n! / n^n, 1 in 2756 for ten rows.
 
     References
     ----------
@@ -86,16 +86,16 @@ class BootstrapSplit(Splitter):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BootstrapDraw:
-    """How often each unit is drawn, with as many draws per stratum as it has units; again if none is left out."""
+    """Draws units with replacement, as many per stratum as it has units; draws again if no unit is left out."""
 
     frame: SamplingFrame
-    limits: NDArray[np.uint64]  # of Poisson counts, of shape (n_strata, ROW_TABLE)
-    n_limits: NDArray[np.int64]  # limits of each stratum; none if units are drawn one by one
-    key: int  # of the stream
+    limits: NDArray[np.uint64]  # table limits of Poisson counts, of shape (n_strata, ROW_TABLE)
+    n_limits: NDArray[np.int64]  # number of limits per stratum; 0 if its units are drawn one by one
+    key: int  # key of the random stream
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, key: int) -> BootstrapDraw:
-        """Prepare to draw from a frame."""
+        """Return an object that draws from a frame."""
         by_size = {size: row_limits(size) for size in set(frame.sizes.tolist())}
         by_stratum = [by_size[size] for size in frame.sizes.tolist()]
         limits = np.zeros((len(by_stratum), ROW_TABLE), dtype=np.uint64)
@@ -109,6 +109,6 @@ class BootstrapDraw:
         return draw_with_replacement
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the numbers of draws in the replicates from `first` on."""
+        """Write how often each unit is drawn in replicates, starting at `first`."""
         strata = self.frame.order, self.frame.starts, self.frame.sizes
         draw_with_replacement(self.limits, self.n_limits, *strata, np.uint64(self.key), first, out)

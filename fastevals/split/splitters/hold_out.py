@@ -1,4 +1,4 @@
-"""Hold-out: a part of the rows is kept for testing and, optionally, another for validation."""
+"""Hold-out: one part of the rows is set aside for testing and, optionally, another part for validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
 from fastevals.split.splitters.assignments import RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields
 
-SHARES_ROUNDING = 1e-9  # of a sum of shares, absolute
+SHARES_ROUNDING = 1e-9  # absolute rounding error of a sum of shares
 
 Ints = NDArray[np.int64]
 Size = int | float
@@ -24,7 +24,7 @@ Cells = tuple[list[int], list[int]]  # rows and columns of a table
 
 
 class Parts(NamedTuple):
-    """Rows to train on, to choose a model by and to test it on, ascending."""
+    """Rows for training, for choosing a model, and for testing, ascending."""
 
     train: Rows
     validation: Rows
@@ -38,16 +38,17 @@ class HoldOut(Splitter):
     Parameters
     ----------
     test_size : float or int
-        Share of the rows to test on, rounded up, or their number.
+        Test rows: a share of all rows, which is rounded up, or a number.
     train_size, validation_size : float or int, optional
-        The same for the other parts. By default there is no validation part, and all other rows are trained on. Rows
-        beyond the sizes of all parts are in none.
+        Share or number of rows for training and validation. By default there is no validation part, and all other rows
+        are training rows. If the sizes don't add up to all rows, the remaining rows are in no part.
     n_repeats : int
-        Number of repetitions, each with other rows.
+        Number of repetitions, each with a new random choice of rows.
     stratified : bool
-        Draw from each class separately: each part has its share of each class, rounded up or down.
+        Whether to draw from each class separately. Each part then has its proportional share of each class, rounded up
+        or down.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed, read when the splitter is made. It gives the same parts in each call, even if None.
+        Seed, read when the splitter is made. Each call gives the same parts, even if `rng` is None.
 
     Raises
     ------
@@ -56,9 +57,9 @@ class HoldOut(Splitter):
 
     Notes
     -----
-    All splits of these sizes are equally likely. With groups, sizes count groups, which are never cut; if stratified, a
-    group must be of one class. Training rows are ascending: scikit-learn's ``learning_curve``, which takes the first of
-    them, needs ``shuffle=True``.
+    All splits with these sizes are equally likely. With groups, sizes count groups, and groups are never divided; if
+    stratified, each group must contain only one class. Training rows are ascending, so scikit-learn's
+    ``learning_curve``, which uses the first of them, needs ``shuffle=True``.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class HoldOut(Splitter):
         Yields
         ------
         Parts
-            The rows `train`, `validation` (none if not asked for) and `test`. Rows and order as from `split`.
+            The rows `train`, `validation` (empty if there is no validation part) and `test`, the same as from `split`.
         """
         return self._parts(self.plan(X, y, groups))
 
@@ -117,7 +118,7 @@ class HoldOut(Splitter):
             yield Parts(*(np.flatnonzero(codes == part) for part in (TRAIN, VALIDATION, TEST)))
 
     def count_splits(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits that `split` draws from, all equally likely; arguments as for `split`.
+        """Return the number of possible splits, which are equally likely; arguments as for `split`.
 
         With 1000 rows, half of them positive, and a test size of 0.3 there are C(500, 150)^2 stratified splits.
         """
@@ -131,7 +132,7 @@ class HoldOut(Splitter):
         return ways
 
     def _frame_and_counts(self, n_samples: int, y: Any, groups: Any) -> tuple[SamplingFrame, Ints]:
-        """Return the units, and the number in each part from each stratum."""
+        """Return the frame of units, and the number of units in each part from each stratum."""
         frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified)
         sizes = PartSizes(self.test_size, self.validation_size, self.train_size).resolve(frame.n_units, frame.unit)
         if frame.labels.size:
@@ -148,14 +149,14 @@ class HoldOut(Splitter):
 
 
 class PartSizes(NamedTuple):
-    """Sizes of the parts as a user gives them: shares of the units, or numbers of units."""
+    """Sizes of the parts as given by the user: shares of the units, or numbers of units."""
 
     test_size: Size
     validation_size: Size | None
     train_size: Size | None
 
     def resolve(self, n: int, unit: str) -> Ints:
-        """Return the units of each part, by its code, if there are n in all.
+        """Return the number of units in each part, indexed by the part's code, for n units in total.
 
         As in scikit-learn, shares are rounded up for test and validation, and down for training.
         """
@@ -165,26 +166,26 @@ class PartSizes(NamedTuple):
         rest = n - sum(sizes.values())
         train = rest if self.train_size is None else as_units(self.train_size, n, math.floor)
         if isinstance(self.train_size, float):
-            train = min(train, rest)  # all other shares were rounded up
+            train = min(train, rest)  # the other shares were rounded up
         sizes["training"] = train
         _check_part_sizes(sizes, n, unit, self._asdict())
         return np.array([train, sizes["test"], sizes.get("validation", 0), rest - train])
 
 
 def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
-    """Apportion whole parts of n units to classes: each number is the exact share n_c n_p / n, rounded up or down.
+    """Divide each part among classes so that each number is the exact share n_c n_p / n, rounded up or down.
 
-    The shares of a class, and of a part, add up to integers. While some shares are fractions, there is a cycle through
-    fractional cells whose steps alternate between a class and a part. The same amount is alternately added and
-    subtracted along it, until a cell is an integer; all sums stay the same. Such a rounding always exists: Bacharach
-    (1966), doi:10.1287/mnsc.12.9.732.
+    In the table of exact shares, each row (class) and each column (part) adds up to an integer. While some cells are
+    fractions, there is a cycle of fractional cells that alternately shares a row and a column. The same amount is added
+    and subtracted in turn along the cycle until a cell is an integer; all sums stay the same. Such a rounding always
+    exists: Bacharach (1966), doi:10.1287/mnsc.12.9.732.
 
     Parameters
     ----------
     sizes : ndarray of int of shape (n_classes,)
-        Units of each class.
+        Number of units in each class.
     parts : ndarray of int of shape (n_parts,)
-        Units of each part, with the same sum n.
+        Number of units in each part; the sum n is the same.
     """
     n = sum(sizes.tolist())
     whole, over = np.divmod(np.outer(sizes.astype(np.uint64), parts.astype(np.uint64)), np.uint64(n))  # below 2**64
@@ -199,12 +200,12 @@ def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
 
 
 def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
-    """Return alternate cells of a cycle, in two lists: a class or a part with an open cell has another one."""
+    """Return the cells of a cycle as two alternating lists; each row or column with an open cell has at least two."""
     if not open_cells.any():
         return None
     row = int(np.argmax(open_cells.any(axis=1)))
     part = int(np.argmax(open_cells[row]))
-    rows, parts = [row], [part]  # cell i of the path: rows[i], parts[i], and then rows[i + 1], parts[i]
+    rows, parts = [row], [part]  # the path visits (rows[i], parts[i]), then (rows[i + 1], parts[i])
     while True:
         row = _first_except(open_cells[:, part], row)
         part = _first_except(open_cells[row], part)
@@ -217,7 +218,7 @@ def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
 
 
 def _first_except(marked: NDArray[np.bool_], than: int) -> int:
-    """Return the first marked number that is not `than`."""
+    """Return the first marked index other than `than`."""
     marked = marked.copy()
     marked[than] = False
     return int(np.argmax(marked))
@@ -227,7 +228,7 @@ def _first_except(marked: NDArray[np.bool_], than: int) -> int:
 
 
 def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[str, Any]) -> None:
-    """Raise unless each part has at least one of n units, and all parts have no more than n."""
+    """Raise unless each part has at least one unit, and all parts together have at most n units."""
     text = ", ".join(f"{name}={show(size)}" for name, size in options.items() if size is not None)
     for part, size in sizes.items():
         if size < 1:
@@ -237,7 +238,7 @@ def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[st
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
-    """Raise if the shares of parts add up to more than 1, or to 1 while one part is still to come."""
+    """Raise if the shares of parts add up to more than 1, or to 1 if `whole` is False (a part is missing)."""
     shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
     total = math.fsum(shares.values())
     if total > 1 + SHARES_ROUNDING or (not whole and total > 1 - SHARES_ROUNDING):

@@ -22,23 +22,23 @@ from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 @dataclass(frozen=True, slots=True)
 class KFold(Splitter):
-    """K-fold cross-validation, once or repeated: each repetition tests each row once.
+    """K-fold cross-validation, once or repeated; in each repetition, each row is tested once.
 
     Parameters
     ----------
     n_splits : int
         Number of folds, at least 2.
     n_repeats : int
-        Number of repetitions, each with other folds: ``KFold(10, n_repeats=10)`` is 10 times 10-fold;
-        ``KFold(2, n_repeats=5)`` gives the splits for `five_by_two_cv_t_test`.
+        Number of repetitions, each with new folds: ``KFold(10, n_repeats=10)`` is 10 times 10-fold cross-validation,
+        and ``KFold(2, n_repeats=5)`` makes the splits for `five_by_two_cv_t_test`.
     shuffle : bool
-        Deal rows to folds at random; otherwise in consecutive blocks.
+        Whether to assign rows to folds at random; otherwise folds are blocks of consecutive rows.
     stratified : bool
-        Deal out each class separately. The numbers of rows of a class in any two folds then differ by at most one, and
-        so do the sizes of the folds.
+        Whether to assign each class to folds separately. The numbers of rows of a class in any two folds then differ by
+        at most one, and so do the sizes of the folds.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed, read when the splitter is made. It gives the same folds in each call, even if None, so learners are
-        compared on the same folds. (With None, scikit-learn draws other folds in each call.)
+        Seed, read when the splitter is made. Each call gives the same folds, even if `rng` is None, so that learners
+        are compared on the same folds. (In scikit-learn, each call draws new folds if the seed is None.)
 
     Raises
     ------
@@ -47,13 +47,14 @@ class KFold(Splitter):
 
     Notes
     -----
-    Draws depend on the seed, the repetition and the order of rows; not on the names of classes and groups, the number
-    of threads, or the number of repetitions.
+    Folds depend on the seed, the number of the repetition, and the order of rows. They do not depend on the names of
+    classes and groups, the number of threads, or the number of repetitions.
 
-    Whole groups can't be dealt out evenly. They go, one by one, to the fold that has the fewest rows so far, larger
-    ones first, in random order among groups within the same power of two. So the sizes of two folds differ by no more
-    than the largest group. If stratified, a group goes to the fold that has the least of its classes, as a share of
-    each class; folds are then only roughly alike. Few large groups leave little to chance: repetitions are much alike.
+    Whole groups can't be assigned evenly. They are assigned one by one, larger groups first, to the fold that has the
+    fewest rows so far; groups whose sizes lie between the same powers of two are in random order. So the sizes of two
+    folds differ by at most the size of the largest group. If stratified, a group is assigned to the fold that has the
+    smallest shares of its classes; folds then have only roughly equal sizes and class shares. If there are only a few
+    large groups, repetitions are much alike.
 
     References
     ----------
@@ -108,7 +109,7 @@ class KFold(Splitter):
         return SplitPlan(frame, assignment, dtype, self.n_repeats, self.n_splits, first=0, training="others")
 
     def _random_assignment(self, frame: SamplingFrame, dtype: np.dtype[Any]) -> RandomAssignment:
-        """Deal out rows in turn, continuing from stratum to stratum, so that fold sizes also differ by at most one."""
+        """Assign rows to folds in turn, continuing from stratum to stratum so that fold sizes differ by at most one."""
         folds = np.arange(self.n_splits)
         before = np.cumsum(frame.sizes) - frame.sizes
         counts = frame.sizes[:, None] // self.n_splits
@@ -120,6 +121,6 @@ class KFold(Splitter):
 
 
 def _check_random_repeats(n_repeats: int, shuffle: bool) -> None:
-    """Raise if all repetitions would be the same."""
+    """Raise if there are several repetitions but no shuffling, so that all would be the same."""
     if n_repeats > 1 and not shuffle:
         raise ValueError(f"n_repeats goes with shuffle=True: without it all repetitions are the same, got {n_repeats}")

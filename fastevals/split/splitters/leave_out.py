@@ -20,7 +20,7 @@ from fastevals.split.splitters.base import TEST, TRAIN, SplitPlan, Splitter, set
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut(Splitter):
-    """Each row is tested on its own, after training on all others; with groups, each group.
+    """Test each row alone, after training on all other rows; with groups, test each group alone.
 
     Examples
     --------
@@ -39,17 +39,17 @@ class LeaveOneOut(Splitter):
 
 @dataclass(frozen=True, slots=True)
 class LeavePOut(Splitter):
-    """Test each choice of p rows, after training on the others; or random choices.
+    """Test each choice of p rows, or random choices of p rows, after training on all other rows.
 
     Parameters
     ----------
     p : int
-        Number of rows to leave out, or of groups if these are given; fewer than there are.
+        Number of rows to leave out, or of groups if these are given; at least one must remain.
     n_repeats : int, optional
-        Number of random choices, all equally likely and independent: a choice may come twice. By default all C(n, p)
-        choices, in lexicographic order.
+        Number of random choices, which are independent and equally likely, so that a choice may be repeated. By
+        default, all C(n, p) choices are made, in lexicographic order.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed, read when the splitter is made. It gives the same splits in each call, even if None.
+        Seed, read when the splitter is made. Each call gives the same splits, even if `rng` is None.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class LeavePOut(Splitter):
             set_fields(self, n_repeats=check_integer("n_repeats", self.n_repeats, low=1))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; arguments as for `split`, not needed for random choices."""
+        """Return the number of splits; arguments are as for `split`, and not needed for random choices."""
         return self.plan(X, y, groups).n_splits if self.n_repeats is None else self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
@@ -96,7 +96,7 @@ class LeavePOut(Splitter):
 
 @dataclass(frozen=True, slots=True)
 class Combinations:
-    """All choices of p out of n, in lexicographic order."""
+    """All choices of p out of n units, in lexicographic order."""
 
     n: int
     p: int
@@ -107,13 +107,13 @@ class Combinations:
         return fill_combinations
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the choices from number `first` on."""
+        """Write choices in lexicographic order, starting at number `first`."""
         fill_combinations(np.array(self.choice(first)), out)
 
     def choice(self, number: int) -> list[int]:
-        """Return the choice with a number.
+        """Return the choice with this number in lexicographic order.
 
-        Of all choices of m numbers from `low` on, C(n - low, m) - C(n - i, m) start with one below i.
+        Among all choices of m numbers that are at least `low`, C(n - low, m) - C(n - i, m) begin with a number below i.
         """
         chosen: list[int] = []
         low = 0
@@ -130,6 +130,6 @@ class Combinations:
 
 
 def _check_left_out(p: int, n: int, unit: str) -> None:
-    """Raise unless a row, or a group, is left to train on."""
+    """Raise unless at least one row, or group, is left for training."""
     if p >= n:
         raise ValueError(f"p must be less than the number of {unit}, {n}, got {p}")

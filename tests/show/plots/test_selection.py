@@ -337,4 +337,4 @@ def test_pyplot_is_for_calls_without_axes_alone():
 def test_curve_of_the_auto_data_can_be_drawn():
     ax = plot_error_curve(auto_curve(), ax=axes((6.4, 4.8), layout="constrained"))
     check_texts(ax, all_texts(ax))
-    assert sides(ax) == {"left": "← underfits"}  # only a line underfits; degrees above two are not worse beyond noise
+    assert sides(ax) == {"left": "← underfits"}  # only a line underfits; degrees above two are not significantly worse
