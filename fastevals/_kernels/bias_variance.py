@@ -194,7 +194,7 @@ def count_unknown(values, low, table):
 
 @kernel
 def most_frequent(counts, y, main, of_main, of_true, squared):
-    """Write each sample's most frequent class (first if tied), the counts of it and of y, and the sum of squares."""
+    """Write each sample's most frequent class (first if tied), its count, the count of y, and the sum of squares."""
     for j in range(y.size):
         row = counts[j]
         best, total = 0, 0

@@ -251,9 +251,9 @@ def merge_classes(negatives, positives, keys, counts):
 def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     """Write ascending cuts with sampled keys of about equal weight between them; return the number of cuts.
 
-    The weights of a row are `negative` or `positive`, and the weights of all rows add up to 1. If a prefix's keys,
-    except the heaviest, are spread evenly, it gets cells of 2^s keys. In other prefixes, and where ties cause much of
-    the doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own cell.
+    Rows weigh `negative` or `positive`, by class, and the weights of all rows add up to 1. If a prefix's keys, except
+    the heaviest, are spread evenly, it gets cells of 2^s keys. In other prefixes, and where ties cause much of the
+    doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own cell.
     """
     n = 0
     pending = 0.0
@@ -424,10 +424,10 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 
 @kernel
 def count_around(keys, weights, atoms, at, between, least):
-    """Count the ascending keys that are at each of the ascending atoms, and between (or before or after) them.
+    """For each of the ascending atoms, count the keys equal to it; also count the keys between atoms and beyond them.
 
-    Also keeps the lowest key between two atoms. Without weights each key counts 1. Each search for an atom starts at
-    the previous atom, with steps that double.
+    Keys ascend too. Also keeps the lowest key between two atoms. Without weights each key counts 1. Each search for an
+    atom starts at the previous atom, with steps that double.
     """
     i = 0
     n = atoms.size

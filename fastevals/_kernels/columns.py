@@ -48,7 +48,7 @@ def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine,
     """Move packed rows to their buckets in `rows`, by the map of `partition.fit_buckets`, and sort each bucket.
 
     The packed rows then serve as working memory, like `slots` (of the same length), `space` (see `find_slots`) and
-    `cells`. `ends` has one element more than there are buckets, all zero.
+    `cells`. `ends` has one element more than there are buckets and must be all zero.
     """
     none = np.int64(0)
     for start in range(0, packed.size, ROWS_PER_STRIP):

@@ -66,7 +66,7 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
 
 @kernel
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
-    """For each class and step, write the area without one such row, which changes the counts of the step and below."""
+    """For each class and step, write the area without one such row; the counts of the step and of all below change."""
     for of in range(2):  # the class of the left-out row
         lost = 1 - of, of
         left = n_pos - lost[0], n_neg - lost[1]

@@ -38,7 +38,7 @@ def mean_precision(scores, true, out):
 
 @kernel
 def share_misordered(scores, true, out):
-    """Write the share of (true, other) pairs of labels whose other scores at least as high; 0 without pairs."""
+    """Write the share of (true, other) pairs of labels where the other scores as high or higher; 0 without pairs."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -117,7 +117,7 @@ def count_ahead(scores, codes, out):
 
 @kernel
 def hinge_losses(scores, codes, out):
-    """Write each row's hinge loss, max(1 - own score + highest other score, 0); codes[i] is its own label."""
+    """Write each row's hinge loss, max(1 - own score + highest other score, 0); codes[i] is the own label."""
     others = np.empty(scores.shape[1])
     for i in range(scores.shape[0]):
         for j in range(others.size):

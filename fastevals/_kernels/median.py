@@ -38,8 +38,8 @@ def collect(errors, low, high, counts, inside, found):
     """Append the absolute errors strictly between `low` and `high` to inside[found:]; return the new end.
 
     Adds to counts[3] the numbers of errors up to `low`, equal to `low`, and equal to `high`. A `low` below zero
-    excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats, and one
-    comparison of integers checks both ends: 2x faster.
+    excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats, so one
+    comparison of integers checks both ends, which is 2x faster.
     """
     low_key, high_key = np.float64(low).view(np.uint64), np.float64(high).view(np.uint64)
     first = low_key + np.uint64(1) if low >= 0.0 else np.uint64(0)
@@ -105,7 +105,7 @@ def add_up(weights, pair, sums, rests):
 
 @kernel
 def find_half(errors, weights, whole, whole_low):
-    """Return the two positions among ascending `errors` whose mean is the weighted median; most often they are equal.
+    """Return the positions of the two ascending `errors` whose mean is the weighted median; most often they are equal.
 
     They differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight. The weight of
     an error may be spread over several rows; it is zero in the first only if it is zero in all of them.

@@ -119,8 +119,8 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
 def add_products(placements, n_rows, weights, sums):
     """Add the products of two models' first `n_rows` placements, times the weight, to sums[a, b] for each b <= a.
 
-    Sums are exact, because the upper and lower 32 bits of the products (below 2**62) are added up separately, as long
-    as the weights of all rows add up to less than 2**30.
+    Sums are exact if the weights of all rows add up to less than 2**30, because the upper and lower 32 bits of the
+    products (below 2**62) are added up separately.
     """
     for a in range(placements.shape[0]):
         first = placements[a]

@@ -70,9 +70,9 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
     """Add rows to the pairs sums[SUMS, 2]; append absolute errors between `low` and `high` to inside[found:].
 
     The sums come from `sum_errors` (not finite if a target or prediction is not) and, for the first model, from
-    `sum_deviations` from `origin`. Errors outside the bracket are counted as in `collect`, or their weights are added
-    as in `collect_weighted`. If `low` is above `high`, errors are neither collected nor counted. `errors` is scratch of
-    STRETCH_ROWS. Returns the new end of `inside`.
+    `sum_deviations`, relative to `origin`. Errors outside the bracket are counted as in `collect`, or their weights are
+    added as in `collect_weighted`. If `low` is above `high`, errors are neither collected nor counted. `errors` is
+    scratch of STRETCH_ROWS. Returns the new end of `inside`.
     """
     for start in range(0, y.size, STRETCH_ROWS):  # slices instead of offsets: 4x faster, without checks of signs
         y_part, p_part = y[start : start + STRETCH_ROWS], p[start : start + STRETCH_ROWS]

@@ -42,7 +42,7 @@ def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
 def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
     """Write the precision at each recall of an ascending grid, with linear counts; 1 at recall 0, NaN without a class.
 
-    If several thresholds give the same recall, the highest precision is written: the one before more negatives.
+    If several thresholds give the same recall, the highest precision is written, before more negatives are counted.
     """
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan

@@ -102,7 +102,7 @@ def frequent_pair(keys):
 def part_at_pair(keys, high, scratch):
     """Move keys below a pair to the front and keys above it to the end; the pair is `high` - 1 and `high`.
 
-    Returns where the pair's keys, which are then in between, start and end.
+    The pair's keys come in between. Returns where they start and end.
     """
     low = high - np.uint64(1)
     below = 0

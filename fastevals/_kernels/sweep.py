@@ -160,7 +160,7 @@ def sum_precision(marked, starts, first, last, tp, fp):
 def keep_bends(marked, starts, first, top, bits, tps, fps):
     """Move the rows at which the ROC polyline's step changes to the front; return how many there are.
 
-    Row 0 is the row before those that `sweep_slots` wrote down to `first`; the last row has room for the row after
+    Row 0 is the row before those that `sweep_slots` wrote down to slot `first`; the last row has room for the row after
     them. The very first threshold (in the sweep with `top` set) and the very last are kept.
     """
     slot = first - 1

@@ -413,7 +413,7 @@ def _check_one_vs_one(multilabel: bool, average: AreaAverage, max_fpr: Any) -> N
 
 
 def _check_both_sides(option: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:
-    """Raise unless each class has rows, and rows outside it."""
+    """Raise unless there are rows inside and outside each class."""
     for side, rows in (("rows", n_positives), ("rows outside it", n_samples - n_positives)):
         if not rows.all():
             label = show(labels[int(np.argmin(rows != 0))])

@@ -50,11 +50,11 @@ class ScoreColumns(NamedTuple):
         Takes a column's number and returns its labels: uint8 of shape (n_samples,), 1 for positive, else 0. Called by
         the thread that works on the column.
     names : sequence of str
-        Names of the columns in errors.
+        Names of the columns in error messages.
     weights : callable, optional
         Takes a column's number and returns its row weights.
     pos_label : label or None
-        The positive label, if users name labels.
+        The positive label among the user's labels; None if there are only flags.
     """
 
     scores: Sequence[NDArray[Any]]
@@ -164,7 +164,7 @@ def map_columns(
 
     `from_rows` computes the same result, to the last bit, from ascending rows, which `_kernels.columns` sorts in
     borrowed memory. It is called instead of `from_ranking` if one thread sorts a column without weights. `compiles` is
-    as for `_execution.run`.
+    explained in `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
     one_by_one = len(sizes) < COLUMNS_PER_THREAD * get_num_threads() and max(sizes) >= LARGE_ROWS

@@ -70,7 +70,7 @@ class RankingFolds(Result):
     >>> both.roc_curve(average="micro").area, both.roc_curve(average="vertical").area
     (0.8888888888888888, 1.0)
 
-    Homework of the course, macro and micro curves of handwritten digits:
+    From the course's homework, macro and micro curves of handwritten digits:
 
     >>> from fastevals.datasets import load_digits_eight
     >>> digits = load_digits_eight()

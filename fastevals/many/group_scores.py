@@ -37,7 +37,7 @@ class GroupedScores:
     codec : Codec
         Converts between scores and keys.
     keys, weights : ndarray of shape (n_rows,)
-        Scores as order-preserving keys, and the row weights, or None.
+        Scores as order-preserving keys, and row weights (None for unweighted rows).
     starts : ndarray of int64 of shape (2 * n_groups + 1,)
         Start of each slot (a class in a group).
     pos_label : label

@@ -90,7 +90,7 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
 
 
 def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
-    """Return each group's AUC, or a form of it; NaN if a class is missing. Without weights it is rounded once."""
+    """Return each group's AUC, or another form of it; NaN if a class is missing. Without weights it is rounded once."""
     numerator = OF_PAIRS[form]
     aucs = np.empty(scores.groups.size)
     if scores.weights is not None:

@@ -301,7 +301,7 @@ def grouped_auc(
     References
     ----------
     DeLong et al. (1988), doi:10.2307/2531595. Zhu et al. (2017), "Optimized Cost per Click in Taobao Display
-    Advertising", doi:10.1145/3097983.3098134. (The mean weighted by impressions.)
+    Advertising", doi:10.1145/3097983.3098134, for the mean weighted by impressions.
 
     Examples
     --------
@@ -465,7 +465,7 @@ def grouped_metrics(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels (of two classes if there are scores, otherwise of any number) or targets.
+        Labels (of two classes for scores, of any number of classes otherwise) or targets.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics determine
         which: numbers for errors; scores if any metric needs a ranking, probabilities or a threshold; otherwise

@@ -165,8 +165,8 @@ def batch_metrics(
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         Metrics must be all for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all for
         predicted labels ("accuracy", ``metric("f_score", average="macro")``), or all for predicted numbers
-        ("mean_squared_error"). Functions can accompany the first two kinds; they then take threshold counts or a stack
-        of confusion matrices.
+        ("mean_squared_error"). Functions can accompany the first two kinds; they take threshold counts or a stack of
+        confusion matrices, respectively.
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out.
     pos_label : label, optional
@@ -529,7 +529,7 @@ def _results(
 
 
 def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
-    """Return the models' predictions by their names in errors, and the names of all models.
+    """Return the models' predictions, keyed by their names in error messages, and the names of all models.
 
     Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence;
     the last two are named by number. A single vector is one model.
@@ -559,7 +559,7 @@ def _is_list_of_vectors(values: Any) -> bool:
 def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
     """Return one array that all models share, or one per model in their order.
 
-    Keys are the names in errors. With a single model both forms are the same.
+    Keys are the names in error messages. With a single model both forms are the same.
     """
     columns = named_columns(name, values)
     if columns is None and not _is_list_of_vectors(values):

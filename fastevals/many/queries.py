@@ -143,15 +143,15 @@ def query_metrics(
         The query of each document, in any order: numbers, booleans, strings, dates or times. Rows in ascending order
         are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        "ndcg", "dcg", "map", "mrr" and "hit_rate", over all ranks, or over the first ones with a suffix such as "@10";
-        "recall@10" and "precision@10", or with any other number of ranks.
+        "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
+        "recall@10" and "precision@10" always need a number of ranks.
     n_relevant : mapping of query to int or to relevance, or sequence of these for a table, optional
         The number, or the relevance, of all relevant documents of each query, retrieved or not.
     gain : {"linear", "exponential"}
         The gain of a document of relevance y in (N)DCG: y, or 2**y - 1.
     undefined : float
-        Value of metrics that are undefined for a query without relevant documents. NaN leaves the query out of the mean
-        and counts it in `n_undefined`; 0 is the choice of trec_eval and ranx.
+        Value of metrics that are undefined because a query has no relevant documents. NaN leaves the query out of the
+        mean and counts it in `n_undefined`; 0 is the choice of trec_eval and ranx.
     interval : {"t", "bootstrap", None}
         Interval of the mean, with queries as the units: Student's t, or percentiles of bootstrap replicates.
     confidence_level : float in (0, 1)
@@ -164,7 +164,7 @@ def query_metrics(
     Returns
     -------
     MetricsByQuery
-        A mapping from each metric to its `QueryMetric`. Paired tests such as `paired_t_test` take its `values`.
+        A mapping from each metric to its `QueryMetric`. Paired tests such as `paired_t_test` accept its `values`.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def compare_query_metrics(
     y_score : mapping of name to array-like, array-like of shape (n_systems, ...), or frame
         Finite scores of two or more systems: one entry, row or column per system, of the shape of `y_true`.
     reference : name or int, optional
-        The system to compare the others with: a name, or a number if they have none. By default all pairs are
+        The system to compare the others with: a name, or a number if systems have no names. By default all pairs are
         compared.
     n_resamples, confidence_level, method, alternative, rng, keep_distribution, progress
         As for `compare_rankings`.
@@ -298,7 +298,7 @@ def compare_query_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        In the cases where `query_metrics` or `compare_rankings` warn.
+        When `query_metrics` or `compare_rankings` would warn.
 
     Examples
     --------

@@ -43,7 +43,7 @@ class Queries:
 
     @classmethod
     def of_keys(cls, keys: NDArray[Any]) -> Queries:
-        """Number the queries of rows."""
+        """Make queries from the key of each row."""
         codes = code_groups(keys)
         numbers = codes.block(slice(None))
         counts = np.zeros(codes.width, dtype=np.int64)
@@ -58,7 +58,7 @@ class Queries:
 
     @classmethod
     def of_rows(cls, n_queries: int, n_documents: int) -> Queries:
-        """Number the rows of a table."""
+        """Make one query for each row of a table."""
         return cls(np.arange(n_queries), np.arange(n_queries + 1) * n_documents)
 
     def gather(self, gains: NDArray[Any], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
