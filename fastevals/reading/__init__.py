@@ -1,1 +1,1 @@
-"""Rows in: files, frames, streams and arrays as pieces of checked rows."""
+"""Reading rows: files, frames, streams and arrays become pieces of checked rows."""

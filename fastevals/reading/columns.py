@@ -1,4 +1,4 @@
-"""Named columns in memory: all pieces of a source joined; columns' names in messages; rows that share a value."""
+"""Reads named columns into memory, names columns in messages, and numbers the rows that share a value."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ from fastevals.reading.values import (
 
 Names = Mapping[str, str]  # from columns to their names in messages
 
-BYTES_UNWATCHED = 1 << 16  # of a CSV file, whose columns are not much larger
-COLUMNS_SHARE = 1 / 3  # of free memory that columns may take: arrays, and what is sorted, take as much
-MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, or times its own size: 20 is a lot
+BYTES_UNWATCHED = 1 << 16  # smaller CSV files are read without watching their memory
+COLUMNS_SHARE = 1 / 3  # share of free memory for columns; arrays and sorted copies need as much again
+MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # a .gz file's columns may take 1 GiB, or 100 times its size if that is more
 
 
 class NamedColumns(dict[str, NDArray[Any]]):
-    """Columns by name, and the name of a row in messages: the line of a file, if it has lines.
+    """Columns by name; `line` returns a row's name in messages, such as its line in a file.
 
-    Columns in `as_written` are text of a CSV file, which may stand for numbers. Rows in `left_out` lack a value. `data`
-    is the source's name in texts.
+    Columns in `as_written` hold a CSV file's text unchanged, even if it means numbers. `left_out` counts the rows left
+    out because they lack a value. `data` is the source's name in output.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class NamedColumns(dict[str, NDArray[Any]]):
         columns: Mapping[str, NDArray[Any]],
         line: Callable[[int], str] = "row {}".format,
         as_written: Collection[str] = (),
-        left_out: LeftOut = LeftOut(),  # noqa: B008 (which nothing changes)
+        left_out: LeftOut = LeftOut(),  # noqa: B008 (never modified)
         data: str = "",
     ) -> None:
         super().__init__(columns)
@@ -78,11 +78,11 @@ class NamedColumns(dict[str, NDArray[Any]]):
         self.left_out, self.data = left_out, data
 
     def encode_values(self, shown: str, name: str) -> tuple[list[Any], NDArray[np.intp]]:
-        """Return a column's values, ascending, and each row's place among them."""
+        """Return a column's distinct values in ascending order, and each row's index into them."""
         return encode_values(shown, self[name], as_written=name in self.as_written)
 
     def encode_groups(self, shown: str, name: str) -> NDArray[np.intp]:
-        """Return the group of each row as a number; there must be several groups."""
+        """Return each row's group as a number; raise unless there are several groups."""
         return encode_groups(shown, self[name], as_written=name in self.as_written)
 
 
@@ -93,7 +93,7 @@ def read_columns(
     numeric: Collection[str] = (),
     names: Collection[str] | None = (),
     beside: Names = MappingProxyType({}),
-    form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
+    form: CsvForm = CsvForm(),  # noqa: B008 (never modified)
     truth: str | None = None,
     by: str | None = None,
     rules: RowRules | None = None,
@@ -105,32 +105,33 @@ def read_columns(
     data : path, frame, mapping, ...
         Anything that `open_source` opens.
     wanted : mapping of str to str, or None
-        Names of the columns, with their names in messages (``--label 'y'``); None for all.
+        The columns to read, with their names in messages (such as ``--label 'y'``); None for all.
     numeric : collection of str
         Columns of `wanted` that must hold numbers.
     names : collection of str, or None
-        Columns that name groups or classes: in a CSV file they are text as written. None for all except `numeric`.
+        Columns of group or class names, read from a CSV file as unchanged text. None for all except `numeric`.
     beside : mapping of str to str
-        Columns that have other names in messages, if all are wanted.
+        Further columns with their names in messages; if all columns are read, these names replace the default ones.
     form : CsvForm
-        The known form of a CSV file.
+        Separator, encoding and header of a CSV file, as far as they are known.
     truth, by : str, optional
-        Columns whose missing values are missing labels, and a block of their own.
+        The column of true values, and the column that divides the rows into blocks. Rows with a missing value in `by`
+        form a block of their own.
     rules : RowRules, optional
-        Whether a row without a label, or without another value, is an error or is left out and counted; by default an
-        error that names no option.
+        Whether rows with a missing label, and rows with another missing value, raise an error or are left out and
+        counted. By default they raise an error, which does not mention these options.
 
     Returns
     -------
     NamedColumns
-        Arrays of shape (n_rows,): numbers and booleans as such, strings as `TextLabels`. No value is missing; floats
-        may be NaN unless rows are dropped.
+        Arrays of shape (n_rows,): numbers and booleans keep their types, and strings become `TextLabels`. No value is
+        missing, but floats may be NaN unless rows are dropped.
 
     Raises
     ------
     ValueError
-        As `open_source` does; if data take too much memory or have no rows; or if a column is missing, not unique, of
-        another type or length, or has missing values.
+        If `open_source` raises it; if the data need too much memory or have no rows; or if a column is missing, not
+        unique, of the wrong type or length, or has missing values.
     """
     columns = None if wanted is None and not beside else {**(wanted or {}), **beside}
     source = open_source(data, Request(columns, names, numeric, "drop" in (rules or ()), form))
@@ -161,7 +162,7 @@ def join_columns(
 
 
 def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
-    """Return the values that text as written stands for, in the column that divides rows and in rows left out."""
+    """Parse the text of the column that divides the rows; return its values, and `left_out` by parsed value."""
     column = PartlyMissing.joined([column])
     written = list({**dict.fromkeys(column.names.tolist()), **left_out.by_value})
     texts = [name for name in written if name is not None]
@@ -174,9 +175,9 @@ def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOu
 
 
 def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
-    """Read a file's columns of numbers, and `beside` of any type; arguments and errors as for `read_columns`.
+    """Read a file's numeric columns, and the columns in `beside`; arguments and errors as for `read_columns`.
 
-    Return the columns, and the names of those that are left out.
+    Columns in `beside` may have any type. Return the columns, and the names of the columns that are skipped.
     """
     source = open_source(path, Request(beside or None, form=form))
     loaded = _Loaded(source, _called(source, None, beside), (), None, None, None)
@@ -186,19 +187,19 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
 
 
 class _Column:
-    """A column while it is read: numbers go into one array if their count is known, other values wait.
+    """A column that is being read: numbers go into one array if their count is known; other values wait.
 
-    Joining batches at the end would take the memory of one more column, and of all columns while Arrow has them.
+    Joining batches at the end would need memory for one more column, or for all columns while Arrow holds them.
     """
 
     def __init__(self, source: Source, n_rows: int | None) -> None:
         self.source, self.n_rows, self.n_bytes = source, n_rows, 0
         self.numbers: NDArray[Any] | None = None
-        self.waiting: list[tuple[int, Batch, Any]] = []  # number of the first row, its batch, and the values
+        self.waiting: list[tuple[int, Batch, Any]] = []  # first row, batch and values of each part
         self._lock = threading.Lock()
 
     def keeps(self, start: int, column: Any) -> bool:
-        """Keep the numbers of one of several batches, from a row on; return whether they are kept."""
+        """Store a batch's numbers from row `start` on, unless it is the only batch; return whether they were stored."""
         if not is_arrow(column):
             return False
         with self._lock:
@@ -219,11 +220,11 @@ class _Column:
             return np.empty(self.n_rows or 0, dtype)
         except (MemoryError, ValueError) as error:
             with explained(self.source.title, self.source.format):
-                raise EOFError(f"it says that it holds {self.n_rows} rows, which fit in no memory") from error
+                raise EOFError(f"it says that it holds {self.n_rows} rows, more than fit in memory") from error
 
     @property
     def holds_numbers(self) -> bool:
-        """Return whether its type is numeric."""
+        """Whether the column's type is numeric."""
         return self.numbers is not None or holds_numbers(self.waiting[0][2].type)
 
 
@@ -234,7 +235,7 @@ def _are_numbers(dtype: Any) -> bool:
 
 
 class _Loaded:
-    """All rows of a source: its pieces, read by several threads, and the origin of each row."""
+    """All rows of a source, read piece by piece (remote pieces in parallel), with the origin of each row."""
 
     def __init__(
         self,
@@ -252,7 +253,7 @@ class _Loaded:
         self.reader = None  # used if some rows may be left out
         if rules is not None and "drop" in rules:
             keys = [name for name in wanted if name not in numeric]
-            checks = "raise" in rules  # a rule that raises sees rows that the other would drop
+            checks = "raise" in rules  # a rule that raises also applies to rows that the other rule drops
             self.reader = ColumnReader(
                 source, keys, numbers, truth=truth, by=by, rules=rules, checks=checks, names=wanted
             )
@@ -262,7 +263,7 @@ class _Loaded:
         source.check_unchanged()
         with self._watch() as watch:
             pieces = list(enumerate(source.pieces))
-            each = run if source.is_remote else map  # threads would take more memory, and wait for the same disk
+            each = run if source.is_remote else map  # on one disk, threads only take more memory
             found = list(each(lambda numbered: self._load(numbered[0], numbered[1], watch), pieces))
         source.check_unchanged()
         self._batches: list[tuple[int, Batch]] = []
@@ -279,7 +280,7 @@ class _Loaded:
     def _load(
         self, k: int, piece: Piece, watch: Callable[[int, int], None]
     ) -> tuple[list[Batch], dict[str, list[tuple[int, Batch, Any]]]]:
-        """Read a piece; return where its batches are, and their waiting columns."""
+        """Read a piece; return its batches, and the columns that wait to be joined."""
         batches: list[Batch] = []
         waiting: dict[str, list[tuple[int, Batch, Any]]] = {name: [] for name in self.columns}
         for batch, columns in self._read(piece, lambda position: watch(k, position)):
@@ -291,9 +292,9 @@ class _Loaded:
         return batches, waiting
 
     def _read(self, piece: Piece, watch: Watch) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield where each batch of a piece is, and its columns unchanged."""
+        """Yield each batch's place in a piece, and its columns, unchanged."""
         title = self.source.title if self.source.is_one else piece.name
-        if self.reader is not None:  # it takes columns of one length
+        if self.reader is not None:  # requires columns of equal length
             yield from self.reader.checked(piece, name=title, watch=None if self.source.in_memory else watch)
             return
         for start, batch in read_piece(piece, list(self.names), self.source.format, name=title, watch=watch):
@@ -302,15 +303,15 @@ class _Loaded:
 
     @property
     def left_out(self) -> LeftOut:
-        """Rows that are left out."""
+        """The rows left out."""
         return LeftOut() if self.reader is None else self.reader.left_out
 
     @contextmanager
     def _watch(self) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function of a piece and its bytes read so far: it shows a bar, and stops if columns are too large.
+        """Yield a function of a piece and its bytes read: it shows progress, and raises if the columns are too large.
 
-        A small file may hold columns a thousand times its size. Arrow's count of allocated memory shows their size
-        while it holds them; the columns' own sizes do if the memory of other arrays was freed in the meantime.
+        A small file may hold columns a thousand times its size. Their size is the growth of Arrow's allocated memory,
+        or the sum of the columns' own sizes if that is larger because other arrays were freed in the meantime.
         """
         source, columns, positions = self.source, self.columns, dict[int, int]()
         if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
@@ -341,7 +342,7 @@ class _Loaded:
             yield watch
 
     def take(self, name: str) -> Any:
-        """Return a column as an array and free it, so that not all are in memory twice; raise for a missing value."""
+        """Return a column as an array and drop it here, to save memory; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
         parts = [(batch, each) for _, batch, each in column.waiting]
         if name == self.by and any(have_missing(each) for _, each in parts):
@@ -354,9 +355,9 @@ class _Loaded:
             try:
                 return self._joined(shown, parts, name in self.numeric)
             except ValueError:
-                self._check_missing(name, parts)  # its message says more
+                self._check_missing(name, parts)  # raises a more specific error
                 raise
-        if parts:  # from files with other types
+        if parts:  # from files in which the column has another type
             arrays = [as_column(shown, each, numeric=True) for _, each in parts]
             numbers = _widened(shown, column.numbers, arrays)
             for (start, _, _), array in zip(column.waiting, arrays, strict=True):
@@ -393,7 +394,7 @@ class _Loaded:
             )
 
     def _check_numbers(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
-        """Raise if a column of numbers has another type; name its first value that is not a number."""
+        """Raise if a numeric column has another type, naming its first value that is not a number."""
         others = [(batch, each) for batch, each in parts if not holds_numbers(each.type)]
         for batch, each in others:
             values = each.to_pylist()
@@ -418,7 +419,7 @@ class _Loaded:
         return joined
 
     def _check_alike(self, shown: str, batches: Sequence[Batch], arrays: Sequence[Any]) -> None:
-        """Raise unless the arrays of batches are all text, or all numbers of types that don't round each other."""
+        """Raise unless all batches are text, or all are numbers that one type holds without rounding."""
         for batch, array in zip(batches, arrays, strict=True):
             if is_text(array) != is_text(arrays[0]):
                 raise ValueError(
@@ -429,7 +430,7 @@ class _Loaded:
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
-        """Return the name of a row of a batch in messages; a single file or object is not named."""
+        """Return the name of a batch's row in messages; include the source only if there are several."""
         if not self.source.is_one:
             return batch.row(row)
         row = row if batch.kept is None else int(batch.kept[row])
@@ -437,13 +438,13 @@ class _Loaded:
         return batch.piece.place(self._starts[start] + batch.start + row)
 
     def line(self, row: int) -> str:
-        """Return the name of a row of the joined columns in messages."""
+        """Return the name in messages of a row of the joined columns."""
         k = bisect_right(self._ends, row)
         return self._row(self._batches[k][1], row - (self._ends[k - 1] if k else 0))
 
 
 def _widened(shown: str, numbers: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return numbers in a type that also holds others; raise if it would round any of them."""
+    """Convert numbers to a type that can also hold `others`; raise if that type would round any of them."""
     dtype = np.result_type(numbers, *others)
     for array in (numbers, *others) if dtype.kind == "f" else ():
         check_exact_integers(shown, array)
@@ -466,16 +467,16 @@ def are_summaries(data: Any) -> bool:
 
 
 def column_name(role: str, name: Any) -> str | None:
-    """Return the name of a column given by an option: text, the number that a frame has for a name, or None."""
+    """Return an option's column name as text, or None; frames may name columns by numbers."""
     return None if name is None else _named(role, name)
 
 
 def column_names(role: str, names: Any) -> tuple[str, ...]:
-    """Return the names of columns given by an option: one, a sequence, or None."""
+    """Return an option's column names as a tuple, from one name, a sequence of names, or None."""
     if names is None:
         return ()
     if isinstance(names, (str, bytes, set, frozenset)) or not isinstance(names, Iterable):
-        names = [names]  # a set has no order
+        names = [names]  # a set is refused because it has no order
     return tuple(_named(role, name) for name in names)
 
 
@@ -484,15 +485,15 @@ def _named(role: str, name: Any) -> str:
         return name
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         return str(int(name))
-    if isinstance(name, tuple):  # from a frame with several levels of names
+    if isinstance(name, tuple):  # from a frame with multi-level column names
         return str(name)
     raise ValueError(f"{option(role)} must be the name of a column, got {show(name)}")
 
 
 def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """Return each column's name in messages, option and name, in the order given; raise if a column has two roles.
+    """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles.
 
-    `roles` are pairs of an option's name in messages and the name of a column, or None.
+    `roles` are pairs: an option's name in messages, and a column's name or None.
     """
     called: dict[str, str] = {}
     for role, name in roles:
@@ -508,28 +509,28 @@ ROLES = {"scores": ("label", "score"), "labels": ("label", "pred"), "targets": (
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
-    """The roles of columns."""
+    """The columns of a data set by their roles."""
 
     truth: str  # the true class or number
     models: tuple[str, ...]  # one column of scores or predictions per model
-    weight: str | None = None  # of rows, or numbers of their copies
-    by: str | None = None  # its values make the blocks
-    groups: str | None = None  # a bootstrap draws all rows that share its value
-    are_copies: bool = False  # whether weights are numbers of copies of rows
-    kind: str = "scores"  # of predictions: "scores", "labels" or "targets"
+    weight: str | None = None  # row weights, or numbers of copies
+    by: str | None = None  # each of its values makes a block
+    groups: str | None = None  # clusters: a bootstrap draws rows with the same value together
+    are_copies: bool = False  # whether `weight` holds numbers of copies
+    kind: str = "scores"  # kind of prediction: "scores", "labels" or "targets"
 
     @classmethod
     def checked(
         cls, truth: str, models: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
     ) -> ColumnRoles:
-        """Return the columns; raise if there are both weights and numbers of copies."""
+        """Return the roles; raise if both weights and numbers of copies are given."""
         check_one_weight(sample_weight, frequency_weight, names=(option("sample_weight"), option("frequency_weight")))
         column = sample_weight if frequency_weight is None else frequency_weight
         return cls(truth, tuple(models), column, are_copies=frequency_weight is not None, **others)
 
     @property
     def weights(self) -> dict[str, str | None]:
-        """The column of weights in its role; None in the other."""
+        """The weight column under the option that named it, and None under the other option."""
         name = self.weight
         return {
             "sample_weight": None if self.are_copies else name,
@@ -537,14 +538,14 @@ class ColumnRoles:
         }
 
     def message_names(self) -> dict[str, str]:
-        """Return each column's name in messages, option and name; raise if a column has two roles."""
+        """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
         others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
     def reason(self, column: str) -> str:
-        """Return why rows without a value in a column are left out."""
+        """Return the reason for leaving out rows that lack a value in a column."""
         what = "score" if self.kind == "scores" else "prediction"
         truth = "missing target" if self.kind == "targets" else "missing label"
         others: dict[str | None, str] = {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
@@ -552,7 +553,7 @@ class ColumnRoles:
 
     @property
     def lacking(self) -> dict[str, str]:
-        """What rows lack if they have no value in a column, in words."""
+        """Phrases for the value that a row may lack, such as "a label", by column."""
         what = "a finite score" if self.kind == "scores" else "a prediction"
         found = {self.truth: "a target" if self.kind == "targets" else "a label"}
         found |= {name: f"{what} of {printable(name)}" for name in self.models}
@@ -560,7 +561,7 @@ class ColumnRoles:
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """Columns of names: of classes, and of groups of rows."""
+        """Columns that hold names: of classes, blocks or clusters."""
         classes = (self.truth, *self.models) if self.kind == "labels" else ()
         return tuple(name for name in (*classes, self.by, self.groups) if name is not None)
 
@@ -571,7 +572,7 @@ class ColumnRoles:
         return numbers if self.weight is None else (*numbers, self.weight)
 
     def request(self, rules: RowRules, form: CsvForm) -> Request:
-        """Return the request to a source."""
+        """Return the request for these columns."""
         return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form, self.by)
 
 
@@ -579,10 +580,10 @@ class ColumnRoles:
 
 
 def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return a column's values, ascending, and each row's place among them.
+    """Return a column's distinct values in ascending order, and each row's index into them.
 
-    Text of a CSV file, `as_written`, becomes numbers if each is written as its number is shown. None, for missing
-    values, is last.
+    Text of a CSV file (`as_written`) becomes numbers if every value is in standard form: 7, not 007. None, for missing
+    values, comes last.
     """
     if isinstance(column, PartlyMissing):
         column = column.compact()
@@ -609,14 +610,14 @@ def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple
 
 
 def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> NDArray[np.intp]:
-    """Return the group of each row as a number; there must be several groups."""
+    """Return each row's group as a number; raise unless there are several groups."""
     named = encode_values(shown, column, as_written=True) if as_written else unique_inverse(as_groups(shown, column))
     check_several_groups(shown, np.asarray(named[0]))
     return named[1]
 
 
 def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
-    """Return the label that an option's text means: one of `labels` if possible, otherwise the text as their type."""
+    """Return the label that an option's text means: one of `labels` if possible, else the text in their type."""
     if text is None:
         return None
     parsed = [_as_label(text, label) for label in labels]
@@ -625,7 +626,7 @@ def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
 
 
 def _as_label(text: str, like: Any) -> Any:
-    """Return an option's text as a label of another's type: numbers by value, booleans also as true and false."""
+    """Convert an option's text to the type of the label `like`, or return None; booleans may be true and false."""
     if isinstance(like, str):
         return text
     if isinstance(like, bool) and text.lower() in ("true", "false"):

@@ -1,6 +1,6 @@
-"""CSV files: their separator, encoding and header, if they are certain, and their columns as tables.
+"""Reads CSV files: detects separator, encoding and header, or raises if in doubt, and returns columns as tables.
 
-pyarrow reads the files. The standard library's csv module looks at the first lines, and counts lines for messages.
+pyarrow reads the files. The standard library's csv module parses the first lines, and counts lines for messages.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BYTES_PER_BLOCK = 1 << 24  # bytes read at a time, batch by batch
 LINES = 200  # lines of the head that are inspected
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
-PACKED = {  # other types that a file's first bytes may show
+PACKED = {  # other types of file, by their first bytes
     b"\x1f\x8b": ("compressed by gzip", "unpack it, or give a file whose name ends with .csv.gz or .tsv.gz"),
     b"PK\x03\x04": ("a ZIP archive or a workbook, of Excel for instance", "unpack it, or save it as CSV"),
 }
@@ -38,7 +38,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 class CsvForm(NamedTuple):
-    """How a CSV file is written; None for what the file itself shows."""
+    """How a CSV file is written; None if this is detected from the file."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -46,12 +46,12 @@ class CsvForm(NamedTuple):
 
     @classmethod
     def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
-        """Return the arguments of a call, checked."""
+        """Check a call's arguments and return them."""
         header = None if header is None else as_flag(option("header"), header)
         return cls(_checked("separator", separator, separator_of), _checked("encoding", encoding, encoding_of), header)
 
     def options(self) -> list[str]:
-        """Return the given options by their names in messages."""
+        """Return the names in messages of the options that are given."""
         return [
             option(name, value if name == "header" else None)
             for name, value in self._asdict().items()
@@ -60,14 +60,14 @@ class CsvForm(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request to a source, which also says how to read CSV files."""
+    """The columns to read from a source, and how to read CSV files."""
 
     columns: Collection[str] | None = None  # to read; None for all
-    as_written: Collection[str] | None = ()  # columns that are text as written; None for all that aren't numeric
+    as_written: Collection[str] | None = ()  # columns to keep as text; None for all that aren't numeric
     numeric: Collection[str] = ()
-    drops: bool = False  # whether rows without a value are left out: then more words mean a missing value
+    drops: bool = False  # whether rows that lack a value are left out: then more words mean a missing value
     form: CsvForm = CsvForm()
-    by: str | None = None  # the column that divides rows: all files together decide which words are missing values
+    by: str | None = None  # the column that divides rows: its missing values are determined from all files
 
 
 def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
@@ -80,23 +80,23 @@ def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
 
 
 class _Dialect(NamedTuple):
-    """How a file is written, from its first lines and the call."""
+    """How a file is written, according to its first lines and the call's arguments."""
 
     separator: str
     encoding: str
     header: bool
-    decimal: str  # point or comma
-    is_guess: bool  # whether the encoding is guessed: columns are certain, their text is not
-    skipped: int  # lines before the header: Excel's sep=;
-    hint: str  # for a message about a missing column
+    decimal: str  # decimal separator: point or comma
+    is_guess: bool  # whether the encoding is a guess: columns are certain, but not their text
+    skipped: int  # lines before the header, such as Excel's sep=;
+    hint: str  # ends the error about a missing column
 
 
 class CsvFile:
-    """An open CSV file, with the `names` of its columns, and a `hint` for a message about a missing one.
+    """An open CSV file: the `names` of its columns, and a `hint` for the error about a missing column.
 
-    The suffix says whether it is compressed, and what separates columns if the first lines don't show it. `nulls` mean
-    a missing value: among numbers, and, if the request drops rows, also in text. If the separator is not certain, or
-    whether the first line is a header, the error names the option to set.
+    The suffix determines whether the file is compressed, and the separator if the first lines don't show it. The words
+    in `nulls` are missing values among numbers, and also in text if the request drops rows. If the separator or the
+    header is uncertain, the error names the option to set.
     """
 
     def __init__(self, path: Path, request: Request) -> None:
@@ -121,15 +121,15 @@ class CsvFile:
                 self._stream(),
                 read_options=self._read_options(
                     autogenerate_column_names=not self.dialect.header,
-                    block_size=HEAD // 8,  # small enough for one whole block in a pipe's head, whose last row is cut
+                    block_size=HEAD // 8,  # small: a pipe's head, whose last row is cut off, must hold a whole block
                 ),
                 parse_options=self.parse,
                 convert_options=self._convert_options(),
             )
             self.names, self._guesses = list(reader.schema.names), list(reader.schema.types)
             reader.close()
-        self._types: dict[str, Any] = {}  # of columns that were streamed
-        self._as_text: dict[str, list[Any]] = {}  # columns read as text, and the types that their values may have
+        self._types: dict[str, Any] = {}  # types of columns that were streamed
+        self._as_text: dict[str, list[Any]] = {}  # columns read as text, with the types to try
         if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
             self.options = self._read_options(column_names=self.names)
@@ -166,7 +166,7 @@ class CsvFile:
         return pa.TransformInputStream(stream, report_position)
 
     def piece(self, shown: str, n_bytes: int = 0) -> Piece:
-        """Return the file's rows; `shown` is their name in messages."""
+        """Return the file as a piece; `shown` is its name in messages."""
         return Piece(shown, None, n_bytes, self.stream, self.line, self.decimal, load=self.read)
 
     def read(self, columns: list[str], watch: Watch) -> list[Any]:
@@ -192,7 +192,7 @@ class CsvFile:
         except ArrowInvalid as error:
             if "conversion error" not in str(error):
                 raise
-            # Types are guessed from the first rows, and a later one does not fit: read text, then try types for all.
+            # A later row does not fit the types guessed from the first rows: read text, then try types for all rows.
             table = read(columns)
             arrays = {
                 name: self._parse_column(name, table[name], [] if name in as_written else numbers) for name in columns
@@ -214,7 +214,7 @@ class CsvFile:
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def stream(self, columns: list[str]) -> Iterator[Any]:
-        """Read columns batch by batch, with the types and values that `read` gives them."""
+        """Read columns batch by batch, with the same types and values as `read`."""
         from pyarrow import RecordBatch, binary, types
 
         self._learn_types(columns)
@@ -244,9 +244,10 @@ class CsvFile:
             )
 
     def _learn_types(self, columns: list[str]) -> None:
-        """Find the narrowest type that fits all values of each column, as `read` does, starting from the first rows.
+        """Find the narrowest type that fits all of a column's values, as `read` does.
 
-        Late rows may need a wider type. That takes a scan beforehand, or the first batches would have the wrong type.
+        The search begins with the types guessed from the first rows. Since later rows may need a wider type, all rows
+        are scanned before the first batch is returned.
         """
         from pyarrow import ArrowInvalid, float64, uint64
 
@@ -277,7 +278,7 @@ class CsvFile:
         self._as_text.update({name: [float64()] for name in exact})
 
     def _parse_column(self, name: str, text: Any, dtypes: list[Any], start: int = 0) -> Any:
-        """Return bytes, the first of row `start`, in the first type that fits all values, or as text."""
+        """Convert a column of bytes that begins at row `start` to the first type that fits all values, or to text."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -285,7 +286,7 @@ class CsvFile:
         if not dtypes:
             return column
         whole = point = compute.ascii_trim(_without(column, self.nulls), " \t")
-        if self.dialect.decimal != ".":  # then a point is not valid
+        if self.dialect.decimal != ".":  # with decimal commas, a point is not valid
             point = compute.replace_substring(compute.replace_substring(whole, ".", "?"), self.dialect.decimal, ".")
         for dtype in dtypes:
             with suppress(pa.ArrowInvalid):
@@ -293,7 +294,7 @@ class CsvFile:
         return column
 
     def _decode_column(self, name: str, column: Any, start: int = 0) -> Any:
-        """Return a column of bytes, the first of row `start`, as strings."""
+        """Decode a column of bytes that begins at row `start`."""
         import pyarrow as pa
 
         try:
@@ -308,12 +309,12 @@ class CsvFile:
         return column
 
     def _text(self, name: str, column: Any, start: int = 0) -> Any:
-        """Return strings, the first of row `start`, checked, with missing ones as null."""
+        """Check strings that begin at row `start`; return them with null for missing values."""
         self._check_encoding_known(name, column, start)
         return _without(column, self.no_text)
 
     def _check_encoding_known(self, name: str, column: Any, start: int = 0) -> None:
-        """Raise if text would differ in another encoding that the file may have."""
+        """Raise if the text would read differently in another encoding that the file may have."""
         from pyarrow import compute
 
         if self.dialect.is_guess and not compute.all(compute.string_is_ascii(column)).as_py():
@@ -329,14 +330,14 @@ class CsvFile:
     # Lines --------------------------------------------------------------------------------------------------------
 
     def line(self, row: int) -> str:
-        """Return the name of a row in messages: the line that it starts in, from 1, if lines can be counted."""
+        """Return a row's name in messages: the line on which it starts, or its number if lines can't be counted."""
         records = itertools.islice(self._records(), row + self.dialect.header, None)
         line, _ = next(records, (None, []))
         return f"row {row}" if line is None else f"line {line}"
 
     @contextmanager
     def _name_lines(self) -> Iterator[None]:
-        """If a line has another number of columns than the first, name it in the error."""
+        """Name the line in the error if its number of columns differs from the first line's."""
         from pyarrow import ArrowInvalid
 
         try:
@@ -351,7 +352,7 @@ class CsvFile:
             raise
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the lines that records start in, and their fields."""
+        """Yield each record's first line, by number, and its fields."""
         encoding = "utf-8-sig" if self.dialect.encoding == "utf8" else self.dialect.encoding
         opened = gzip.open if self.path.name.lower().endswith(".gz") else open
         with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:
@@ -369,7 +370,7 @@ class CsvFile:
 
 
 class CsvStream(CsvFile):
-    """CSV from a pipe, which is read once."""
+    """CSV from a pipe, which can be read only once."""
 
     def __init__(self, stream: Any, title: str, request: Request) -> None:
         self.first = stream.read(HEAD)
@@ -384,19 +385,19 @@ class CsvStream(CsvFile):
     def _stream(self, watch: Watch | None = None) -> Any:
         import pyarrow as pa
 
-        if not self.is_open:  # for the names of columns
+        if not self.is_open:  # only the column names are read
             return pa.BufferReader(self.first if len(self.first) < HEAD else self._whole_lines())
         return pa.PythonFile(_Chained(self.first, self.rest), mode="r")
 
     def _whole_lines(self) -> bytes:
-        """Return the first bytes up to the end of a line."""
-        if self.dialect.encoding.lower().startswith(("utf-16", "utf-32", "utf16", "utf32")):  # of several bytes
+        """Return the first bytes, up to the end of their last whole line."""
+        if self.dialect.encoding.lower().startswith(("utf-16", "utf-32", "utf16", "utf32")):  # several bytes each
             text = codecs.getincrementaldecoder(self.dialect.encoding)().decode(self.first)
             return text[: max(text.rfind("\n"), text.rfind("\r")) + 1].encode(self.dialect.encoding)
         return bytes(self.first[: max(self.first.rfind(b"\n"), self.first.rfind(b"\r")) + 1])
 
     def _learn_types(self, columns: list[str]) -> None:
-        """Take text as it is, and numbers with the types that each batch shows: later batches are not known."""
+        """Keep text as it is, and choose number types batch by batch, since later batches are not known yet."""
         from pyarrow import bool_, float64, int64, null, uint64
 
         for name in columns:
@@ -409,7 +410,7 @@ class CsvStream(CsvFile):
 
 
 class _Chained(io.RawIOBase):
-    """Bytes, followed by the bytes of a stream."""
+    """A stream that returns some given bytes, then those of another stream."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
         self.first, self.rest = io.BytesIO(first), rest
@@ -426,7 +427,7 @@ class _Chained(io.RawIOBase):
 
 
 def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _Dialect:
-    """Return how a file is written, from its first bytes; raise if that is ambiguous."""
+    """Detect how a file is written from its first bytes; raise if they are ambiguous."""
     text, encoding, is_guess = _decode_head(path, head, form.encoding)
     if "\0" in text and form.encoding is None:
         of_two_bytes = text.count("\0") > len(text) // 4
@@ -449,7 +450,7 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
     numbers = _looks_like_data(first)
     header = True if form.header is None else form.header
     if numbers and form.header is None and wanted is not None and set(first) == set(numbers) >= wanted:
-        wanted = None  # --truth 1 may be the first column, or one that is named so
+        wanted = None  # --truth 1 may be the first column, or the column named 1
     if numbers and form.header is None and wanted is None:
         raise ValueError(
             f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where column names "
@@ -467,7 +468,7 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
 
 
 def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, str, bool]:
-    """Return the first bytes as text, the encoding for pyarrow, and whether it is guessed."""
+    """Return the first bytes as text, the encoding for pyarrow, and whether the encoding is a guess."""
     encoding = encoding or next((name for mark, name in MARKS.items() if head.startswith(mark)), "utf-8")
     if encoding in ("utf-8", "utf-8-sig", "ascii"):
         names = re.split(rb"[\r\n]", head, maxsplit=1)[0]
@@ -478,7 +479,7 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
         return head.decode("utf-8-sig", "replace"), "utf8", False
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
-    except UnicodeError as error:  # without a mark, UTF-16 has no position
+    except UnicodeError as error:  # for UTF-16 without a byte-order mark, it has no position
         reason = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
             f"{str(path)!r} can't be read as CSV: it is not {encoding}: {reason}; set {option('encoding')}"
@@ -486,7 +487,7 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
 
 
 def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
-    """Return the separator of columns: all first lines have the same number, or the header has the wanted names."""
+    """Return the separator with which the first lines have equally many columns, or the header the wanted names."""
     parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
     several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}
     fitting = [separator for separator, records in several.items() if len({len(record) for record in records}) == 1]
@@ -501,7 +502,7 @@ def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[st
 
 
 def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]:
-    """Return the fields of the first lines that are complete and not empty; none if they can't be parsed."""
+    """Return the fields of the first complete, non-empty lines; an empty list if they can't be parsed."""
     try:
         records = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), LINES))
     except csv.Error:
@@ -510,14 +511,14 @@ def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]
 
 
 def _looks_like_data(names: list[str]) -> list[str]:
-    """Return column names that are numbers, unless they count columns from 0 or 1."""
+    """Return the column names that are numbers; none if they merely count the columns from 0 or 1."""
     numbers = [name for name in names if is_number(name) and any(map(str.isdigit, name))]
     counts = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
     return [] if numbers in counts else numbers
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether numbers have decimal commas: some must, none a point. 1,234 and 1.234 may be thousands."""
+    """Return whether some number has a decimal comma and none a decimal point; 1,234 and 1.234 may be thousands."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):
@@ -529,7 +530,7 @@ def _has_decimal_commas(records: list[list[str]]) -> bool:
 
 
 def _without(column: Any, words: Sequence[str]) -> Any:
-    """Return strings with some words replaced by null."""
+    """Return strings with the given words replaced by null."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -540,7 +541,7 @@ def _without(column: Any, words: Sequence[str]) -> Any:
 
 
 def _wider(dtype: Any) -> Any:
-    """Return the type that pyarrow tries next for a column with values that don't fit this one."""
+    """Return the next wider type, which pyarrow tries if a column's values don't fit `dtype`."""
     import pyarrow as pa
 
     order = [
@@ -554,7 +555,7 @@ def _wider(dtype: Any) -> Any:
 
 
 def _may_be_rounded(column: Any) -> bool:
-    """Return whether a column became floats so large that integers among its values may have been rounded."""
+    """Return whether a column has floats so large that they may be rounded integers."""
     from pyarrow import compute, types
 
     if not types.is_floating(column.type):
@@ -565,7 +566,7 @@ def _may_be_rounded(column: Any) -> bool:
 
 
 def _check_not_rounded(name: str, text: Any, column: Any) -> None:
-    """Raise if an integer among floats differs from the float it became."""
+    """Raise if an integer was rounded when it was read as a float."""
     from pyarrow import types
 
     if types.is_floating(column.type):
@@ -573,5 +574,5 @@ def _check_not_rounded(name: str, text: Any, column: Any) -> None:
             if value is not None and value.strip().lstrip(b"+-").isdigit() and float(value) != int(value):
                 raise ValueError(
                     f"column {name!r} holds {value.decode()}, which a float rounds, "
-                    "and not all of it are integers of 64 bits"
+                    "and not all its values are 64-bit integers"
                 )

@@ -1,4 +1,4 @@
-"""Data as a source: files, folders, patterns, addresses, data sets of these, and standard input."""
+"""Opens data as a source: files, folders, patterns, addresses, data sets, standard input and Python objects."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ def open_source(data: Any, request: Request = Request(), *, filesystem: Any = No
     ----------
     data : path, paths, frame, mapping of str to array-like, pyarrow data set, table or reader, or an Arrow stream
         A path may be a file, a folder, a pattern such as ``scores/*.parquet``, an address such as ``s3://...``, or "-"
-        for standard input. Columns of hive partitions (``day=1/``) are columns.
+        for standard input. Hive partitions (``day=1/``) become columns.
     request : Request
-        What to read, and how CSV is written.
+        The columns to read, and how CSV files are written.
     filesystem : pyarrow.fs.FileSystem, optional
         The file system of the paths.
 
     Raises
     ------
     ValueError
-        If it is none of these; if a file does not exist, has an unknown format or is damaged; if files have different
-        columns; or if it is not certain how to read a CSV file.
+        If `data` is none of these; if a file does not exist, has an unknown format or is damaged; if files have
+        different columns; or if it is uncertain how to read a CSV file.
     ImportError
-        If pyarrow is missing, for files and streams.
+        If `data` is files or a stream, and pyarrow is not installed.
     """
     if isinstance(data, str) and data == STDIN:
         return _open_stdin(request)
@@ -76,7 +76,7 @@ def open_source(data: Any, request: Request = Request(), *, filesystem: Any = No
 def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) -> Source:
     """Open files, folders, patterns such as ``scores/*.parquet``, or addresses such as ``s3://...``.
 
-    Columns of hive partitions (``day=1/``) are columns.
+    Hive partitions (``day=1/``) become columns.
     """
     if len(given) == 1 and filesystem is None and os.path.isfile(given[0]) and "=" not in os.path.dirname(given[0]):
         return _open_file(given[0], request)
@@ -111,7 +111,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def format_of(path: str) -> str:
-    """Return the format for a file name's suffix."""
+    """Return the format that a file name's suffix means; raise if it is unknown."""
     found = known_format(path)
     if found is None:
         raise ValueError(
@@ -122,7 +122,7 @@ def format_of(path: str) -> str:
 
 
 def known_format(path: str) -> str | None:
-    """Return the format for a file name's suffix, or None."""
+    """Return the format that a file name's suffix means; None if it is unknown."""
     return next((each for suffix, each in SUFFIXES.items() if path.lower().endswith(suffix)), None)
 
 
@@ -142,7 +142,7 @@ def _check_form(request: Request, form: str, path: str) -> None:
 
 
 def _open_file(path: str, request: Request) -> Source:
-    """Open one file on this machine; without a data set, whose import takes longer than a small file."""
+    """Open a local file without `pyarrow.dataset`, whose import takes longer than reading a small file."""
     form = format_of(path)
     _check_form(request, form, path)
     pa = import_optional("pyarrow", MISSING)
@@ -168,7 +168,7 @@ def _open_file(path: str, request: Request) -> Source:
 
 
 def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request: Request) -> Source:
-    """Open CSV files, one piece each."""
+    """Open CSV files as a source with one piece per file."""
     from pyarrow import fs
 
     first = next(iter(states))
@@ -188,7 +188,7 @@ def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request
 
 
 def _as_dataset(paths: list[str], form: str, filesystem: Any) -> tuple[Any, list[str]]:
-    """Return files as a data set without repeated columns, and the names that the first file has several times."""
+    """Return files as a data set without repeated columns, and the names that are repeated in the first file."""
     from pyarrow import dataset as datasets
     from pyarrow import schema, unify_schemas
 
@@ -241,7 +241,7 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:
-    """Return a file, or the files in a folder and its subfolders; hidden ones, such as Spark's, are left out."""
+    """Return a file, or all files in a folder and its subfolders except hidden ones, such as Spark's."""
     from pyarrow import fs
 
     info = filesystem.get_file_info(path)
@@ -293,7 +293,7 @@ def _open_stdin(request: Request) -> Source:
 
 
 def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
-    """Open a pyarrow data set, with one piece per row group, or per fragment of another kind."""
+    """Open a pyarrow data set, with one piece per Parquet row group, or per fragment in another format."""
     from pyarrow import dataset as datasets
 
     source = Source(title, list(dataset.schema.names), [], _filesystem=filesystem)
@@ -306,7 +306,7 @@ def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
             if has_groups or is_arrow:
                 partition = datasets.get_partition_keys(fragment.partition_expression)
                 stored = _Stored(name, list(fragment.physical_schema.names), partition)
-            if has_groups:  # a data set that was filtered or split may have only some of them
+            if has_groups:  # a filtered or split data set may have only some row groups
                 groups = [group.id for group in fragment.row_groups]
                 source.pieces += _row_groups(str(path), fragment.metadata, stored, groups, fragment.filesystem)
             elif is_arrow:
@@ -320,14 +320,14 @@ def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
 
 
 class _Stored(NamedTuple):
-    """The columns in a file, and the values of those in its path."""
+    """The columns stored in a file, and the values of columns that its path gives."""
 
     name: str
     names: list[str]
     partition: Mapping[str, Any] = MappingProxyType({})
 
     def among(self, columns: list[str]) -> list[str]:
-        """Return the columns that are in the file; raise unless all others are in its path."""
+        """Return the given columns that the file stores; raise unless its path gives all others."""
         stored = [name for name in columns if name in self.names or name not in self.partition]
         for name in stored:
             count = self.names.count(name)
@@ -337,7 +337,7 @@ class _Stored(NamedTuple):
         return stored
 
     def with_path(self, batch: Any, columns: list[str]) -> Any:
-        """Return a batch with the columns that the file's path gives."""
+        """Return a batch completed by the columns that the file's path gives."""
         import pyarrow as pa
 
         arrays = [
@@ -362,7 +362,7 @@ def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
 
 
 def _arrow_piece(stored: _Stored, opened: Callable[[], Any], n_bytes: int) -> Piece:
-    """Return the piece of an Arrow file, read batch by batch: on damage, pyarrow's scanner would end the process."""
+    """Return an Arrow file as a piece, without pyarrow's scanner, which crashes if the file is damaged."""
 
     def read(columns: list[str]) -> Iterator[Any]:
         with opened() as file:
@@ -376,7 +376,7 @@ def _arrow_piece(stored: _Stored, opened: Callable[[], Any], n_bytes: int) -> Pi
 
 
 def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
-    """Open an Arrow file, or a file with a stream of batches."""
+    """Open a file in Arrow's file format or its stream format."""
     from pyarrow import ipc
 
     is_file = file.read(6) == b"ARROW1"
@@ -385,7 +385,7 @@ def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
 
 
 def open_parquet(source: Any, **options: Any) -> Any:
-    """Open a Parquet file; if its pages have checksums, reading verifies them."""
+    """Open a Parquet file; page checksums, if it has any, are verified as it is read."""
     from pyarrow import parquet
 
     return parquet.ParquetFile(source, pre_buffer=False, page_checksum_verification=True, **options)
@@ -393,7 +393,7 @@ def open_parquet(source: Any, **options: Any) -> Any:
 
 @contextmanager
 def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> Iterator[None]:
-    """Name the column in errors about reading a Parquet file's row groups."""
+    """Name the damaged column in errors raised while reading a Parquet file's row groups."""
     from pyarrow import ArrowException
 
     try:
@@ -411,7 +411,7 @@ def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> It
 
 
 def _size(fragment: Any) -> int:
-    """Return the size of a fragment's file in bytes; 0 if it has none."""
+    """Return the size of a fragment's file in bytes; 0 if it has no file."""
     if getattr(fragment, "filesystem", None) is None:
         return 0
     return fragment.filesystem.get_file_info(fragment.path).size or 0
@@ -420,7 +420,7 @@ def _size(fragment: Any) -> int:
 def _row_groups(
     path: str, metadata: Any, stored: _Stored, groups: Sequence[int] | None = None, filesystem: Any = None
 ) -> Iterator[Piece]:
-    """Yield a piece for each row group of a Parquet file, or for some."""
+    """Yield one piece per row group of a Parquet file, or per row group in `groups`."""
     from pyarrow import ArrowException
 
     places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}

@@ -1,4 +1,4 @@
-"""Options about files: how CSV is written, and the meaning of a name's suffix."""
+"""Checks the options that describe CSV files, and defines the suffix of summary files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SUMMARY = ".fe"  # suffix of the files that `fastevals summarize` writes
 
 
 def separator_of(text: str) -> str:
-    """Return the character that an option's text means."""
+    """Return the separator that an option's text means."""
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in "\"'\r\n\0" or character.isalnum():
         raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")

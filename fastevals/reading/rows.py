@@ -1,4 +1,4 @@
-"""Rows of binary labels and scores, batch by batch: checked as arrays are, with the place of each problem."""
+"""Reads binary labels and scores batch by batch; rows are checked like arrays, and errors name the row."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ from fastevals.reading.values import (
 
 
 class Rows(NamedTuple):
-    """Rows of one batch, without those that lack a label, a weight or finite scores."""
+    """The rows of one batch, except rows that lack a label, a weight or a finite score."""
 
     flags: NDArray[np.uint8]  # 1 for positive rows
-    scores: tuple[NDArray[Any], ...]  # of each model
+    scores: tuple[NDArray[Any], ...]  # one array per model
     weights: NDArray[np.float64] | None
-    values: NDArray[Any] | None  # divide the rows
-    groups: NDArray[Any] | None  # of clustered rows
+    values: NDArray[Any] | None  # values that divide the rows
+    groups: NDArray[Any] | None  # cluster of each row
 
     def take(self, rows: Any) -> Rows:
-        """Return some rows, by index or mask."""
+        """Return the rows that an index or mask selects."""
         others = (None if column is None else column[rows] for column in (self.weights, self.values, self.groups))
         return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
 
     def counted(self, are_copies: bool) -> tuple[int, int]:
-        """Return the number of rows and of positive rows; copies count if weights are numbers of copies."""
+        """Return the numbers of rows and of positive rows, including copies if weights are numbers of copies."""
         if self.weights is None or not are_copies:
             return self.flags.size, int(np.count_nonzero(self.flags))
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
 
     def by_value(self) -> Iterator[tuple[Any, Rows]]:
-        """Yield each value with its rows, and None with rows without one; if rows aren't divided, None with all."""
+        """Yield each value with its rows (None for missing values); if rows are not divided, None with all."""
         if self.values is None:
             yield None, self
             return
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
             yield value, self if len(values) == 1 else self.take(part)
 
     def checksums(self) -> list[int]:
-        """Return a checksum per model: almost certainly different for different rows, but the same in any order."""
+        """Return a checksum per model, which almost surely differs for different rows but ignores their order."""
         hashes: NDArray[Any] = self.flags
         others = [column for column in self[2:] if column is not None]
         if others:
@@ -89,10 +89,10 @@ class Rows(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Rows left out because they can't be counted: in total, and by the column that lacks a value.
+    """Numbers of rows left out because they can't be counted: in total, and by the column that lacks a value.
 
-    A row may lack several values: `alone` counts rows that lack only one. `by_value` has the rows left out of each
-    block, if rows are divided.
+    A row may lack several values: `alone` counts rows that lack only one. If rows are divided into blocks, `by_value`
+    has the rows left out of each block.
     """
 
     n_rows: int = 0
@@ -102,7 +102,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def of(cls, wrong: Mapping[str, NDArray[np.bool_]], parted: Any = None) -> LeftOut:
-        """Return the rows of a batch that are invalid in some column; `parted` are the values that divide its rows."""
+        """Count the rows of a batch that are invalid in some column; `parted` has the values that divide the rows."""
         times = np.sum(list(wrong.values()), axis=0)
         by_column = {name: int(np.count_nonzero(each)) for name, each in wrong.items()}
         alone = {name: int(np.count_nonzero(each & (times == 1))) for name, each in wrong.items()}
@@ -117,7 +117,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[LeftOut]) -> LeftOut:
-        """Return the total over parts."""
+        """Add up the numbers of several parts."""
         n_rows, by_column, alone = 0, Counter[str](), Counter[str]()
         by_value = defaultdict[Any, list[LeftOut]](list)
         for part in parts:
@@ -129,25 +129,26 @@ class LeftOut(NamedTuple):
         return cls(n_rows, dict(by_column), dict(alone), {value: cls.total(its) for value, its in by_value.items()})
 
     def named(self, names: Mapping[Any, Any]) -> LeftOut:
-        """Return the same by the meanings of values; values with the same meaning are joined."""
+        """Return the same numbers with values renamed; values that get the same name are merged."""
         parts = [LeftOut(by_value={names[value]: its}) for value, its in self.by_value.items()]
         return self._replace(by_value=LeftOut.total(parts).by_value)
 
 
 class ColumnReader:
-    """Reads columns of pieces of files, batch by batch, in any number of threads.
+    """Reads the columns of a source batch by batch, in any number of threads.
 
     Parameters
     ----------
     files : Source
     keys, numbers : sequence of str
-        Columns of labels, classes or groups, and of finite numbers.
+        Columns that hold labels, classes or groups, and columns that hold finite numbers.
     truth, by : str, optional
-        Columns of `keys` or `numbers` whose missing values are missing labels, and a block of their own.
+        The column of true values, and the column that divides the rows into blocks; both are in `keys` or `numbers`.
+        Rows with a missing value in `by` form a block of their own.
     rules : RowRules
-        Whether a row without a label, or without another value, is an error or is left out and counted.
+        Whether rows with a missing label, and rows with another missing value, raise an error or are left out.
     checks : bool
-        Whether errors are raised here; if not, the caller raises them.
+        Whether this reader raises errors; if not, its caller does.
     names : mapping of str to str, optional
         Names of the columns in messages.
     """
@@ -160,7 +161,7 @@ class ColumnReader:
         *,
         truth: str | None = None,
         by: str | None = None,
-        rules: RowRules = RowRules(),  # noqa: B008 (which nothing changes)
+        rules: RowRules = RowRules(),  # noqa: B008 (never modified)
         checks: bool = True,
         names: Mapping[str, str] | None = None,
     ) -> None:
@@ -171,7 +172,7 @@ class ColumnReader:
         files.check_columns(self.names)
         self._numbers = frozenset(numbers)
         self._lock = threading.Lock()
-        self._dropped: dict[str, LeftOut] = {}  # by piece
+        self._dropped: dict[str, LeftOut] = {}  # rows left out, by piece
 
     @property
     def n_dropped(self) -> int:
@@ -188,7 +189,7 @@ class ColumnReader:
         return LeftOut.total(self._dropped[piece.name] for piece in pieces if piece.name in self._dropped)
 
     def batches(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, NDArray[Any]]]]:
-        """Yield where each batch is, and its columns as numbers, booleans or text."""
+        """Yield each batch's place, and its columns as numbers, booleans or text."""
         for place, columns in self.checked(piece):
             yield place, {name: self._values(name, column) for name, column in columns.items()}
 
@@ -203,7 +204,7 @@ class ColumnReader:
     def checked(
         self, piece: Piece, *, name: str = "", watch: Watch | None = None
     ) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield where each batch is, and the columns of its valid rows unchanged; arguments as for `read_piece`."""
+        """Yield each batch's place, and the unchanged columns of its valid rows; arguments as for `read_piece`."""
         dropped: list[LeftOut] = []
         for start, batch in read_piece(piece, self.columns, self.files.format, name=name, watch=watch):
             if not batch.num_rows:
@@ -225,7 +226,7 @@ class ColumnReader:
             self._dropped[piece.name] = LeftOut.total(dropped)
 
     def _check_numbers(self, batch: Any, place: Batch) -> None:
-        """Raise if a column of numbers has another type; name its first value, maybe a later one, that is no number."""
+        """Raise if a numeric column has another type; name its first value that is not a number, from any batch."""
         for name in self._numbers:
             column = batch.column(self.columns.index(name))
             if not is_arrow(column) or holds_numbers(column.type):
@@ -243,7 +244,7 @@ class ColumnReader:
             refuse_text(self.names[name], dtype, value, place._replace(start=0, kept=None).row(row))
 
     def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
-        """Return which rows can't be counted, for each column with such rows; raise if they are an error."""
+        """For each column with rows that can't be counted, return their mask; raise if the rules say so."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             rule = self.rules.of(is_truth=name == self.truth)
@@ -267,7 +268,7 @@ class ColumnReader:
 
 
 class RowReader(ColumnReader):
-    """Reads pieces of files as rows of binary labels and scores, in any number of threads.
+    """Reads a source as rows of binary labels and scores, in any number of threads.
 
     Parameters
     ----------
@@ -277,19 +278,19 @@ class RowReader(ColumnReader):
     scores : sequence of str
         Columns of scores, one per model.
     weight, by, groups : str, optional
-        Columns of row weights, of values that divide the rows, and of groups of rows.
+        Columns of row weights, of values that divide the rows, and of clusters.
     are_copies : bool
-        Whether weights are numbers of copies of rows.
+        Whether weights are numbers of copies.
     are_groups : bool
-        Whether values of `by` are groups, which all rows must have; otherwise rows without one are a block.
+        Whether values of `by` are groups, so that each row must have one; otherwise rows without a value are a block.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     rules : RowRules
-        Whether rows without a label, and rows without a weight or a finite score, are an error or left out and counted.
+        Whether rows without a label, and rows without a weight or a finite score, raise an error or are left out.
     names : mapping of str to str
         Names of the columns in messages.
     parse : callable, optional
-        Takes `pos_label` and the first labels, and returns the label that is meant.
+        Called with `pos_label` and the first labels; returns the label that `pos_label` means.
     labels : tuple, optional
         The positive and the negative label, as far as they are known beforehand.
     """
@@ -304,7 +305,7 @@ class RowReader(ColumnReader):
         by: str | None = None,
         groups: str | None = None,
         pos_label: Any = None,
-        rules: RowRules = RowRules(),  # noqa: B008 (which nothing changes)
+        rules: RowRules = RowRules(),  # noqa: B008 (never modified)
         names: Mapping[str, str] | None = None,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
         labels: tuple[Any, Any] = (None, None),
@@ -319,7 +320,7 @@ class RowReader(ColumnReader):
         self.are_copies = are_copies
         self._wanted, self._parse = pos_label, parse
         self._labels = labels  # positive and negative, as far as they are known
-        self._like: Any = None  # a label with the file's type
+        self._like: Any = None  # a label of the file's type
         self._has_positives = False
         self._weightless: dict[str, int] = {}
         self._parts: dict[Any, None] = {}  # values that divide rows, as read
@@ -333,7 +334,7 @@ class RowReader(ColumnReader):
 
     @property
     def identity(self) -> list[Any]:
-        """What is read from which files: the same if the rows are the same."""
+        """The columns and files that are read; equal if the rows are the same."""
         columns = [self.label, *self.scores, self.weight, self.by, self.groups, *["copies"] * self.are_copies]
         return [columns, self.files.identity]
 
@@ -343,11 +344,11 @@ class RowReader(ColumnReader):
 
     @property
     def n_weightless(self) -> int:
-        """Rows left out because their weight is zero."""
+        """Number of rows left out because their weight is zero."""
         return sum(self._weightless.values())
 
     def no_rows(self) -> ValueError:
-        """Return the error that no row is left, with the reason."""
+        """Return the error to raise if no row is left; it gives the reason."""
         if self.weight is not None and self.n_weightless:
             shown = self.names[self.weight]
             return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
@@ -375,9 +376,9 @@ class RowReader(ColumnReader):
         return named_classes(self._labels)
 
     def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
-        """Return the meanings of values that divide rows, ascending, from the values as read: text in CSV files.
+        """Map the values that divide rows, which CSV files hold as text, to their meanings, in ascending order.
 
-        Values of earlier calls are included, and so are those of rows that are left out.
+        Values of earlier calls and of rows left out are included.
         """
         self._parts |= {**dict.fromkeys(values), **dict.fromkeys(self.left_out.by_value)}
         found = list(self._parts)
@@ -392,7 +393,7 @@ class RowReader(ColumnReader):
         return {written[value]: value for value in ascending(written, self.names[self.by])}
 
     def learn(self) -> None:
-        """Read the labels of the first rows, so that errors about others don't depend on which come first."""
+        """Read the labels of the first rows, so that errors about other labels don't depend on the reading order."""
         if self.files.can_repeat and self._labels[0] is None:
             for piece in self.files.pieces:
                 if any(True for _ in self.rows(piece)):
@@ -474,7 +475,7 @@ class RowReader(ColumnReader):
         return flags
 
     def _known(self, values: NDArray[Any], place: Batch) -> BinaryLabels:
-        """Return labels along with the two that they must be: those of earlier rows, or the first two here."""
+        """Return labels along with the two allowed labels: those of earlier rows, or the first two in `values`."""
         positive, negative = self._labels
         if positive is None or negative is None:
             with self._lock:
@@ -489,7 +490,7 @@ class RowReader(ColumnReader):
         return BinaryLabels(values, positive, negative)
 
     def _learn(self, values: NDArray[Any]) -> None:
-        """Find out which two labels there are."""
+        """Learn the positive and the negative label from the first values."""
         positive, negative = self._labels
         distinct = distinct_pair(values)
         if positive is None:
@@ -500,7 +501,7 @@ class RowReader(ColumnReader):
         elif isinstance(positive, str) == is_text(values):
             others = [label for label in distinct if label != positive]
             if others and negative is None:
-                if self._wanted is None:  # whether the positive one is 1 by default depends on the other
+                if self._wanted is None:  # whether 1 is positive by default depends on the other label
                     binary_labels(
                         self.names[self.label], np.array([positive, others[0]]), None, option=option("pos_label")
                     )
@@ -525,7 +526,7 @@ def _bits(column: Any) -> NDArray[np.uint64]:
 
 
 def joined_columns(columns: Sequence[Any]) -> Any:
-    """Return columns of rows concatenated; None without columns."""
+    """Concatenate the parts of a column; None if the rows have no such column."""
     if columns[0] is None:
         return None
     if any(isinstance(column, PartlyMissing) for column in columns):
@@ -543,15 +544,15 @@ def named_classes(labels: tuple[Any, Any]) -> Classes:
 
 
 class Batch(NamedTuple):
-    """The place of a batch."""
+    """The place of a batch: its piece, its first row and its number of rows."""
 
     piece: Piece
     start: int
     n_rows: int
-    kept: NDArray[np.intp] | None = None  # its rows that are not left out; None for all
+    kept: NDArray[np.intp] | None = None  # the batch's rows that are not left out; None for all
 
     def row(self, row: int) -> str:
-        """Return the name of a row of the batch in messages."""
+        """Return the name of one of the batch's rows in messages."""
         row = row if self.kept is None else int(self.kept[row])
         return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
@@ -560,7 +561,7 @@ class Batch(NamedTuple):
 
 
 def score_names(score: Any) -> tuple[str, ...]:
-    """Return the names of one or several columns of scores."""
+    """Return the names of one or more score columns as a tuple."""
     scores = tuple(score) if isinstance(score, Iterable) and not isinstance(score, str) else (score,)
     if not scores or not all(isinstance(name, str) for name in scores):
         raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
@@ -570,7 +571,7 @@ def score_names(score: Any) -> tuple[str, ...]:
 
 
 def check_names(**columns: Any) -> None:
-    """Raise unless all are column names."""
+    """Raise unless all arguments are column names."""
     for name, column in columns.items():
         if not isinstance(column, str):
             raise ValueError(f"{name} must be the name of a column, got {show(column)}")
@@ -582,7 +583,7 @@ def given_columns(**columns: str | None) -> dict[str, str]:
 
 
 class CountOptions(TypedDict, total=False):
-    """Options on the rows to count, and their weight."""
+    """Options for the rows to count and their weights."""
 
     sample_weight: str | None
     frequency_weight: str | None
@@ -591,14 +592,14 @@ class CountOptions(TypedDict, total=False):
 
 
 class LabelOptions(CountOptions, total=False):
-    """Options on true classes too."""
+    """Options for the true class, in addition to `CountOptions`."""
 
     label: Required[str]
     pos_label: Any
 
 
 class RankingOptions(LabelOptions, total=False):
-    """Options on how finely to count scores too."""
+    """Options for the ranges of scores, in addition to `LabelOptions`."""
 
     cells: int
     at: ArrayLike
@@ -611,16 +612,16 @@ class Weights(NamedTuple):
     frequency_weight: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the column by its argument; raise if both are given."""
+        """Return the given column under its argument's name; raise if both are given."""
         check_one_weight(self.sample_weight, self.frequency_weight, ("sample_weight", "frequency_weight"))
         return given_columns(**self._asdict())
 
     @property
     def are_copies(self) -> bool:
-        """Whether the column has numbers of copies."""
+        """Whether the column holds numbers of copies."""
         return self.frequency_weight is not None
 
     @property
     def column(self) -> str | None:
-        """The column that is given."""
+        """The given column, or None."""
         return self.frequency_weight if self.are_copies else self.sample_weight

@@ -1,7 +1,7 @@
-"""Sources: rows in pieces that are read one by one, as often as asked; frames, named columns, tables and streams.
+"""Sources: frames, named columns, tables and streams, divided into pieces of rows.
 
-A piece is what one thread reads: a row group of a Parquet file, an Arrow or CSV file in batches, the rows of a frame.
-Data that can be read only once, such as a stream of batches, have one piece. `files.py` opens files.
+One thread reads one piece: a Parquet row group, an Arrow or CSV file in batches, or the rows of a frame. Data that can
+be read only once, such as a stream of batches, have one piece. `files.py` opens files.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from fastevals._naming import option
 from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
 from fastevals._validation.arrays import as_vector, named_columns, refuse_engines
 
-OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, although they are streams too
+OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, not as Arrow streams
 MISSING = "reading files needs pyarrow: pip install pyarrow"
-ROWS_PER_BATCH = 1 << 18  # rows that are read at a time, if there are more
+ROWS_PER_BATCH = 1 << 18  # rows that are read at a time
 
 CSV, PARQUET, ARROW = "CSV", "Parquet", "Arrow"  # formats, by their names in messages
-LONGEST_REASON = 200  # characters of another library's message about a file
-NAMES_SHOWN = 20  # columns that are listed if one is missing
+LONGEST_REASON = 200  # characters kept of another library's error message
+NAMES_SHOWN = 20  # columns listed in the error about a missing column
 
 Watch = Callable[[int], None]  # called with the number of bytes of a piece read so far
-UNNAMED = "data from Python"  # the name of an object, such as a frame, in texts
+UNNAMED = "data from Python"  # the name of an object, such as a frame, in output
 
 
 class Piece(NamedTuple):
     """Rows that one thread reads."""
 
     name: str  # in messages
-    n_rows: int | None  # if known beforehand
+    n_rows: int | None  # None if not known beforehand
     n_bytes: int
-    read: Callable[[list[str]], Iterator[Any]]  # takes columns, returns batches of records or arrays
+    read: Callable[[list[str]], Iterator[Any]]  # takes column names, returns batches
     place: Callable[[int], str] = "row {}".format  # the name of a row in messages
-    decimal: str = "."  # of numbers in text
+    decimal: str = "."  # decimal separator in text
     span: Callable[[str], tuple[float, float] | None] = lambda name: None  # lowest and highest value of a column
-    load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # as `read`, but faster if all rows fit in memory
+    load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # like `read`, but faster if all rows fit in memory
 
 
 class ArrayBatch(NamedTuple):
@@ -51,7 +51,7 @@ class ArrayBatch(NamedTuple):
     num_rows: int
 
     def column(self, k: int) -> Any:
-        """Return a column by its place."""
+        """Return a column by its index."""
         return list(self.columns.values())[k]
 
 
@@ -75,22 +75,22 @@ class Source:
     pieces: list[Piece]
     can_repeat: bool = True
     hint: str = ""  # the end of a message about a missing column
-    format: str = ""  # of files
-    as_written: frozenset[str] = frozenset()  # columns that are text of CSV files as written
+    format: str = ""  # format of the files
+    as_written: frozenset[str] = frozenset()  # columns that hold a CSV file's text unchanged
     in_memory: bool = False
-    is_one: bool = False  # one file or object: its rows are counted from its first
-    called: str = ""  # name of the data in texts, if it is not the title
+    is_one: bool = False  # one file or object, whose rows are numbered across all pieces
+    called: str = ""  # name of the data in output, if it is not the title
     _states: dict[str, Any] = field(default_factory=dict)  # size and modification time of each file
     _filesystem: Any = None
 
     @property
     def name(self) -> str:
-        """Name of the data in texts: as in messages, but without quotes."""
+        """Name of the data in output: its name in messages, without quotes."""
         return self.called or (self.title.replace("'", "") if self.title[:1] == "'" else self.title)
 
     @property
     def is_csv(self) -> bool:
-        """Whether it is CSV, whose columns have no types."""
+        """Whether the data are CSV, whose columns have no types."""
         return self.format == CSV
 
     @property
@@ -111,7 +111,7 @@ class Source:
 
     @property
     def n_packed(self) -> int:
-        """Size in bytes of files that are compressed as a whole."""
+        """Total size of the .gz files in bytes."""
         return sum(piece.n_bytes for piece in self.pieces if ".gz" in piece.name.lower())
 
     @property
@@ -120,7 +120,7 @@ class Source:
         return [[path, *(state or ())] for path, state in sorted(self._states.items())]
 
     def check_columns(self, wanted: Mapping[str, str]) -> None:
-        """Raise unless each column exists exactly once; `wanted` has their names in messages."""
+        """Raise unless each wanted column exists exactly once; `wanted` maps columns to their names in messages."""
         check_columns(self.title, self.names, wanted, self.hint)
 
     def check_unchanged(self) -> None:
@@ -133,7 +133,7 @@ class Source:
 
 
 def state_of(filesystem: Any, path: str) -> Any:
-    """Return the size and modification time of a file (of this machine without a file system); None if it is gone."""
+    """Return a file's size and modification time, or None if it is gone; without `filesystem`, the file is local."""
     if filesystem is None:
         if not os.path.isfile(path):
             return None
@@ -149,7 +149,7 @@ def is_path(data: Any) -> bool:
 
 
 def data_name(data: Any) -> str:
-    """Return the name in texts of data that is not opened: a path, or the type of an object."""
+    """Return a name for data that has not been opened: its path, or its type."""
     return os.fsdecode(data) if is_path(data) else type(data).__name__
 
 
@@ -161,7 +161,8 @@ def read_piece(
 ) -> Iterator[tuple[int, Any]]:
     """Yield a piece's batches, each with the number of its first row; name the piece in errors.
 
-    With `watch`, which is called with the bytes read so far, all rows may be in memory. `name` is used in messages.
+    If `watch` is given, it is called with the bytes read so far, and all rows may be loaded into memory. `name`
+    replaces the piece's name in errors.
     """
     start, n_bytes, shown = 0, 0, name or piece.name
     with explained(shown, form):
@@ -171,7 +172,7 @@ def read_piece(
         with explained(shown, form):
             batch = next(batches, None)
             if batch is not None and not isinstance(batch, ArrayBatch):
-                batch.validate(full=True)  # formats without checksums let broken offsets and odd text pass
+                batch.validate(full=True)  # formats without checksums let broken offsets and invalid text pass
                 n_bytes += batch.nbytes
             if batch is None and piece.n_rows not in (None, start):
                 raise EOFError(f"it holds {start} rows, but says that it holds {piece.n_rows}")
@@ -187,7 +188,7 @@ def read_piece(
 
 @contextmanager
 def explained(shown: str, form: str = "") -> Iterator[None]:
-    """Add the file's name in messages, and its format, to errors about reading it."""
+    """Add a file's name and format to errors raised while reading it."""
     try:
         yield
     except Exception as error:
@@ -263,7 +264,7 @@ def _open_columns(columns: dict[str, Any]) -> Source:
 
 
 def _length(values: Any) -> int | None:
-    """Return the rows of a column; None if it has none, which raises when it is read."""
+    """Return the length of a column; None if it has no length, which raises an error when it is read."""
     shape = getattr(values, "shape", None)
     if shape is not None:
         return int(shape[0]) if shape else None
@@ -283,7 +284,7 @@ def _batch_piece(k: int, batch: Any) -> Piece:
 
 
 class _Streamed(NamedTuple):
-    """An object's stream in its own type: before 1.2, DuckDB's relations refuse requests for another type."""
+    """An object's stream in its own type: DuckDB before 1.2 refuses requests for a type."""
 
     data: Any
 
@@ -292,7 +293,7 @@ class _Streamed(NamedTuple):
 
 
 def open_stream(data: Any, title: str = "the stream") -> Source:
-    """Open a stream of record batches: a reader is read once, an object with a stream as often as asked."""
+    """Open a stream of record batches: a reader can be read once, any other object with a stream repeatedly."""
     pa = import_optional("pyarrow", MISSING)
     can_repeat = not isinstance(data, pa.RecordBatchReader)
     with explained(title):
@@ -322,7 +323,7 @@ def finite_span(low: Any, high: Any) -> tuple[float, float] | None:
 
 
 class RowRules(NamedTuple):
-    """What to do with rows that can't be counted: those without a label, and those with an invalid number."""
+    """What to do with rows that can't be counted: rows without a label, and rows with an invalid number."""
 
     on_missing_label: OnInvalid = "raise"
     on_invalid: OnInvalid = "raise"
@@ -333,19 +334,19 @@ class RowRules(NamedTuple):
             check_choice(option(name), rule, OnInvalid)
 
     def of(self, *, is_truth: bool) -> OnInvalid:
-        """Return the rule for missing values in the column of the truth, or in another column."""
+        """Return the rule for missing values in the column of true values (`is_truth`), or in another column."""
         return self.on_missing_label if is_truth else self.on_invalid
 
 
 class Reading(NamedTuple):
-    """Checked options on reading rows."""
+    """Checked options for reading rows."""
 
-    limit: int | None  # bytes that rows may take, if the call says it
+    limit: int | None  # bytes that rows may take; None if the call gives no limit
     approximate: bool
 
     @classmethod
     def checked(cls, memory: Any, approximate: Any) -> Reading:
-        """Return the arguments of a call, checked."""
+        """Check a call's arguments and return them."""
         limit = None if memory is None else as_bytes(option("memory"), memory)
         return cls(limit, as_flag(option("approximate"), approximate))
 
@@ -372,5 +373,5 @@ class Reading(NamedTuple):
 
 MEMORY_SHARE = 1 / 2  # of free memory
 ALWAYS_FREE_BYTES = 1 << 20
-BYTES_PER_ROW, BYTES_PER_SCORE = 32, 20  # memory of a report
-TEXT_SHARE, PACKED_SHARE = 2, 10  # bytes of rows per byte of a CSV file, and of CSV per byte of a .gz file
+BYTES_PER_ROW, BYTES_PER_SCORE = 32, 20  # memory of a report, in bytes per row and per score
+TEXT_SHARE, PACKED_SHARE = 2, 10  # bytes in memory per byte of CSV, and bytes of CSV per byte of a .gz file

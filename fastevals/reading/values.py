@@ -1,7 +1,7 @@
-"""Which rows of a column can be counted; the values that names of groups and classes in a CSV file stand for.
+"""Finds the rows of a column that can be counted, and parses the names of groups and classes in CSV files.
 
-Columns of names are read as text. They become numbers only if nothing is lost: groups if each value is written as its
-number is shown, classes if each is written as a plain number.
+Columns of names are read as text. They become numbers only if nothing is lost: groups if every name is in standard form
+(7, not 007 or 7.50), classes if every name is a plain number (7 or 7.50, not 007 or 7e0).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of, pla
 from fastevals._validation.labels import as_column
 from fastevals._validation.text import TextLabels, is_text, unique_inverse
 
-# Words for a missing value: those that pyarrow accepts among numbers, and more if such rows are left out.
+# Words for a missing value: pyarrow's words among numbers, and more words that count if such rows are left out.
 NULLS = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
     "NaN", "n/a", "nan", "null",
@@ -31,7 +31,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-    """Return which floats are finite, or with `infinite` not NaN; None if all are, or there are no floats."""
+    """Return a mask of finite floats, or of floats that are not NaN if `infinite`; None if there are no others."""
     if is_arrow(column):
         from pyarrow import types
 
@@ -49,7 +49,7 @@ def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
 
 
 def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
-    """Return some rows of a column, by a mask."""
+    """Return the rows of a column that a mask selects."""
     if is_arrow(column):
         import pyarrow as pa
 
@@ -62,7 +62,7 @@ def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
 
 
 def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
-    """Raise an error: a column of numbers has a value that is not a number."""
+    """Raise the error for a numeric column with a value that is not a number."""
     raise ValueError(
         f"{shown} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
         f"{_hint_on_number(value)}"
@@ -73,7 +73,7 @@ def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
 
 
 class PartlyMissing:
-    """A column with missing values: the code of each row, -1 if missing, and the value of each code."""
+    """A column with missing values: a code for each row (-1 if missing), and the value of each code."""
 
     __slots__ = ("codes", "names")
 
@@ -94,18 +94,18 @@ class PartlyMissing:
     def compact(self) -> PartlyMissing:
         """Return the same column with only the values that occur."""
         seen = np.flatnonzero(np.bincount(self.codes + 1, minlength=self.names.size + 1)[1:])
-        places = np.full(self.names.size + 1, -1, np.intp)  # the last is for missing values
+        places = np.full(self.names.size + 1, -1, np.intp)  # the last place is for missing values
         places[seen] = np.arange(seen.size)
         return PartlyMissing(self.names[seen], places[self.codes])
 
     @property
     def labels(self) -> Any:
-        """The values of the codes, in the form of other columns."""
+        """The values of the codes, in the form of a column without missing values."""
         return TextLabels(self.names, np.arange(self.names.size)) if is_text(self.names) else self.names
 
     @classmethod
     def joined(cls, columns: Sequence[Any]) -> PartlyMissing:
-        """Return columns concatenated; some have missing values."""
+        """Concatenate columns, some of which have missing values."""
         parts = [each if isinstance(each, cls) else cls(*unique_inverse(each)) for each in columns]
         known = [part.names for part in parts if part.names.size]
         names = sorted_unique(np.concatenate(known)) if known else parts[0].names
@@ -136,7 +136,7 @@ def values_or_missing(shown: str, column: Any) -> Any:
 
 
 def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return a column's distinct values, ascending with None last if some are missing, and each row's place."""
+    """Return a column's distinct values, ascending (None last, if values are missing), and each row's index."""
     if not isinstance(column, PartlyMissing):
         names, codes = unique_inverse(column)
         return names.tolist(), codes
@@ -146,7 +146,7 @@ def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
-    """Return distinct values in order, None for missing ones last; raise if only some are text."""
+    """Sort distinct values, with None for missing values last; raise if text and other types are mixed."""
     values = list(values)
     texts = [value for value in values if isinstance(value, str)]
     others = [value for value in values if value is not None and not isinstance(value, str)]
@@ -159,10 +159,11 @@ def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
 
 
 def name_values(names: Sequence[str]) -> list[Any]:
-    """Return the values that names in a file stand for, all of one type, so that none are merged or changed.
+    """Return the values that a file's names stand for, all of one type, without merging or changing any.
 
-    They are integers, decimals or booleans if every name is written as its value is shown, and text otherwise: 7 and
-    007, 100000 and 1E5 are four groups. A word for a missing value is None among numbers, and a name among text.
+    They are integers, floats or booleans if every name is in the standard form of its value (7, 0.5, true), and text
+    otherwise: 7, 007, 100000 and 1E5 are four groups. A word for a missing value becomes None among numbers, but stays
+    a name among text.
     """
     given = [name for name in names if name not in NULLS]
     for parse in (int, float, BOOLEANS.__getitem__):
@@ -174,15 +175,16 @@ def name_values(names: Sequence[str]) -> list[Any]:
 
 
 def are_missing(names: Sequence[str]) -> list[str]:
-    """Return the distinct names in a column that mean a missing value: some do so only among numbers."""
+    """Return the distinct names that mean a missing value; none unless all other names are plain values."""
     missing = [name for name in names if name in NULLS]
     return missing if missing and plain_values([name for name in names if name not in NULLS]) is not None else []
 
 
 def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
-    """Return columns of classes as numbers or booleans if all are; otherwise as text if they share classes.
+    """Convert columns of class names to numbers or booleans if all their names are plain.
 
-    Only plain numbers count: codes with leading zeros or an exponent are text.
+    Names with leading zeros or an exponent are not plain. If every plain column shares names with a column of text, all
+    columns stay text.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ def _parsed(parse: Callable[[str], Any], names: Sequence[str]) -> list[Any] | No
 
 
 def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
-    """Raise if columns of text write the same number in two ways, which would be two classes."""
+    """Raise if columns of text write one number in two ways, which would become two classes."""
     written: dict[float, tuple[str, str]] = {}
     for shown, each in names.items():
         for name in filter(PLAIN.fullmatch, each):
@@ -235,7 +237,7 @@ def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
 
 
 def _hint_on_number(text: Any) -> str:
-    """Return the end of a message about text that should be a number: what to do, if its form is known."""
+    """Return advice on text that should be a number, to end an error message; empty if its form is unknown."""
     given = text.strip() if isinstance(text, str) else ""
     if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):
         return "; remove the separators of thousands"

@@ -1,4 +1,4 @@
-"""Any number of rows: summaries count cells anywhere, merge in any order, and become one ranking."""
+"""Rankings of any number of rows: summaries count parts anywhere, merge in any order, and give one ranking."""
 
 from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary

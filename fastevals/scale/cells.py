@@ -1,8 +1,9 @@
-"""Cells: how many rows of each class have scores in a range, and the bounds that follow for metrics.
+"""Cells: the number of rows of each class in each range of scores, and the bounds on metrics that follow.
 
-A set of cells stands for all data sets that agree with it. Two of them are extreme: in the worst, each positive has the
-lowest score of its cell and each negative the highest; in the best, the reverse. Any metric that never falls when a
-positive moves up or a negative down lies between its values for these two, which are threshold counts like any other.
+A set of cells describes all data sets with these counts. Two of these data sets are extreme: in the worst, each
+positive has the lowest score of its cell and each negative the highest; in the best, the reverse. A metric that never
+falls when a positive moves up or a negative moves down lies between its values on these two data sets, which are
+threshold counts like any others.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ LOWEST, HIGHEST = (int(key) for key in FLOATS.encode(np.array([-np.finfo(np.floa
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Rows by the range that contains their score.
+    """Numbers of rows by range of scores.
 
     Attributes
     ----------
     low, high : ndarray of uint64 of shape (n_cells,)
-        Keys of the lowest and the highest score that rows of the cell may have, in the order of (low, high); all cells
-        differ. A cell whose keys are equal is an atom: its rows' score is known exactly.
+        Keys of the lowest and the highest score that a cell's rows may have. Cells are sorted by (low, high), and no
+        two are equal. A cell whose two keys are equal is an atom: the score of its rows is known exactly.
     counts : ndarray of int64 of shape (n_cells, 2) or (n_cells, 6)
-        Negative and positive rows, or whole units of weight. If squares of weights are kept, their lower and upper
-        limbs follow (`fastevals.scale.squares`).
+        Negatives and positives in each cell, in rows or whole units of weight. If squared weights are kept, the lower
+        and upper limbs of their sums follow (`fastevals.scale.squares`).
     """
 
     low: Keys
@@ -48,12 +49,12 @@ class ScoreCells:
 
     @classmethod
     def none(cls) -> Self:
-        """Return no cells."""
+        """Return an empty set of cells."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty((0, 2), np.int64))
 
     @classmethod
     def sort(cls, low: Keys, high: Keys, counts: Ints) -> Self:
-        """Return cells from ones in any order, possibly repeated: empty ones are left out, equal ones added up."""
+        """Sort cells given in any order, possibly repeated: empty cells are left out, and equal cells are added up."""
         kept = counts.any(axis=1)
         low, high, counts = low[kept], high[kept], counts[kept]
         order = np.lexsort((high, low))
@@ -73,7 +74,7 @@ class ScoreCells:
 
     @classmethod
     def of_rows(cls, keys: Keys, flags: NDArray[Any], units: Ints) -> Self:
-        """Return a cell for each distinct key of rows, given their flags, and units of shape (n_sums, n_rows)."""
+        """Return a cell for each distinct key, from rows' keys, flags and units; units have shape (n_sums, n_rows)."""
         order = np.argsort(keys)
         keys, flags = keys[order], flags[order]
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
@@ -86,9 +87,9 @@ class ScoreCells:
 
     @classmethod
     def between(cls, counts: ThresholdCounts, highest: int, squares: ThresholdCounts | None = None) -> Self:
-        """Return a cell from each threshold up to, but not including, the next; the first ends at the highest key.
+        """Return one cell per threshold, up to but excluding the next higher threshold; the topmost ends at `highest`.
 
-        Squares are integer sums of squared weights at the thresholds.
+        `squares` has integer sums of squared weights at the thresholds.
         """
         low = FLOATS.encode(counts.thresholds[:0:-1] + 0.0)
         high = np.append(low[1:] - np.uint64(1), np.uint64(highest))
@@ -99,7 +100,7 @@ class ScoreCells:
         return cls(low[kept], high[kept][: low.size], np.ascontiguousarray(columns[kept]))
 
     def join(self, other: ScoreCells) -> ScoreCells:
-        """Return the cells of both, with equal ones added up."""
+        """Return the cells of both sets, with equal cells added up."""
         if not other.low.size or not self.low.size:
             return self if self.low.size else other
         most = self.low.size + other.low.size
@@ -109,7 +110,7 @@ class ScoreCells:
         return ScoreCells(low[:n], high[:n], carried(counts[:n]))
 
     def with_squares(self, *, kept: bool) -> ScoreCells:
-        """Return the same cells with squares (rows without any weigh 1), or without them."""
+        """Return the same cells with or without squares; rows without a weight get weight 1."""
         if kept == (self.counts.shape[1] > 2):
             return self
         counts = of_ones(self.counts).transpose(1, 0, 2).reshape(-1, 6) if kept else self.counts[:, :2]
@@ -118,7 +119,7 @@ class ScoreCells:
     def squares_at(
         self, counts: ThresholdCounts, keys: Keys, unit: float | None, sums: RowSums | None
     ) -> SquaredWeights | None:
-        """Return sums of squared weights at the thresholds of counts, where `keys` are the keys of the cells.
+        """Return sums of squared weights at the thresholds of `counts`, with each cell's rows at its key in `keys`.
 
         None if no squares are kept, or floats can't hold them.
         """
@@ -130,9 +131,9 @@ class ScoreCells:
         return squared_points(ThresholdCounts._unchecked(counts.thresholds, tps, fps), sums, unit)
 
     def coarsen(self, n_cells: int, cuts: Keys) -> ScoreCells:
-        """Return about `n_cells` cells, with neighbours joined into hulls of about equal mass.
+        """Join neighbouring cells into about `n_cells` cells with similar numbers of rows.
 
-        Heavy atoms stay, and no hull crosses any of `cuts`.
+        Atoms with many rows stay separate, and no joined cell spans any of `cuts`.
         """
         most = np.maximum(-(-self.totals // n_cells), 1)
         low, high, counts = np.empty_like(self.low), np.empty_like(self.high), np.empty_like(self.counts)
@@ -142,13 +143,13 @@ class ScoreCells:
 
     @cached_property
     def totals(self) -> Ints:
-        """Total negative and positive rows."""
+        """Total numbers of negative and positive rows."""
         return np.array(
             [rows.sum() for rows in self.counts.T[:2]], dtype=np.int64
         )  # a sum along axis 0 takes ten times as long
 
     def count_rows(self, sums: RowSums | None, *, weighted: bool) -> tuple[int, int]:
-        """Return negative and positive rows; for weighted rows from `sums` or, without these, one per weight."""
+        """Return the numbers of negative and positive rows; weighted rows count once per cell if `sums` is None."""
         if weighted and sums is not None:
             return sums.rows
         n_neg, n_pos = np.count_nonzero(self.counts[:, :2], axis=0) if weighted else self.totals
@@ -156,7 +157,7 @@ class ScoreCells:
 
     @property
     def are_atoms(self) -> bool:
-        """Whether each cell has one score."""
+        """Whether each cell is an atom, with a single score."""
         return bool((self.low == self.high).all())
 
     # The data sets that they stand for --------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ class ScoreCells:
 
     @cached_property
     def at_cuts(self) -> ThresholdCounts:
-        """Counts at scores between whole cells, where they are exact."""
+        """Counts at the cuts: scores that no cell spans, where counts are exact."""
         first = np.append(True, self.low[1:] != self.low[:-1])[: self.low.size]
         cuts = np.flatnonzero(first & (self.low > self.reach[:-1]))[::-1]
         thresholds = np.append(np.inf, FLOATS.decode(self.low[cuts]))
@@ -182,19 +183,19 @@ class ScoreCells:
 
     @cached_property
     def reach(self) -> Keys:
-        """The highest key of all cells before each cell, and of all cells."""
+        """For each cell, the highest key of all cells before it; finally, the highest key of all cells."""
         return np.append(np.uint64(0), np.maximum.accumulate(self.high))
 
     @cached_property
     def from_cell(self) -> Ints:
-        """Rows of each class in each cell and all later ones, with 0 at the end."""
+        """Numbers of rows by class in each cell and all later cells, with 0 at the end."""
         sums = np.zeros((self.low.size + 1, 2), dtype=np.int64)
         np.cumsum(self.counts[::-1, :2], axis=0, out=sums[-2::-1])
         return sums
 
     @cached_property
     def middle(self) -> ThresholdCounts:
-        """Counts with all rows of a cell tied in the middle of its keys."""
+        """Counts with all rows of a cell tied at the middle of its keys."""
         return self._counts_at(negatives=self.middle_keys, positives=self.middle_keys)
 
     @property
@@ -210,11 +211,11 @@ class ScoreCells:
 
     @cached_property
     def detail(self) -> Detail:
-        """The finest detail that is exact: a metric that needs no finer one is the same for all possible rows."""
+        """The finest detail that is exact: a metric that needs no finer detail is the same for all possible rows."""
         wide = self.low < self.high
         if not wide.any():
             return Detail.THRESHOLDS
-        if not self.totals.all():  # rows of one class are alike, except to probabilities
+        if not self.totals.all():  # with one class, only metrics of probabilities depend on scores
             return Detail.POSITIVES
         if self._pairs_won(self.worst) != self._pairs_won(self.best):
             return Detail.CUTS
@@ -222,12 +223,12 @@ class ScoreCells:
 
     @staticmethod
     def _pairs_won(counts: ThresholdCounts) -> Any:
-        """Return the area below the ROC polyline: polylines that don't cross have the same area only if equal."""
+        """Return the area below the ROC polyline; if two polylines don't cross, equal areas mean equal polylines."""
         return None if one_class(counts) else exact_auc(counts)
 
 
 def carried(counts: Ints) -> Ints:
-    """Return counts, with the carry of lower limbs of squares done."""
+    """Return counts after carrying the overflow of the squares' lower limbs."""
     if counts.shape[1] > 2:
         carry(counts[:, 2:4], counts[:, 4:])
     return counts

@@ -40,13 +40,13 @@ from fastevals.scale.squares import RowSums
 
 LARGEST_SCORE = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
-SUM_ROUNDING = 2.0**-46  # relative: more than the rounding of sums over all cells
+SUM_ROUNDING = 2.0**-46  # relative error, larger than the rounding of sums over all cells
 NO_SPARE = Spare()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certified(Frozen):
-    """A number with certain bounds, whatever the rows were; they are not a confidence interval.
+    """A number with bounds that certainly contain the exact value; they are not a confidence interval.
 
     ``float()`` returns the value.
 
@@ -55,7 +55,7 @@ class Certified(Frozen):
     value : float
         The value if all rows of a cell had the same score.
     low, high : float
-        Certain bounds: the value of the rows themselves is from `low` to `high`.
+        Certain bounds: the exact value of the rows lies between `low` and `high`.
 
     Examples
     --------
@@ -94,10 +94,10 @@ C = TypeVar("C")
 
 
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
-    """Return a metric over all data sets that cells stand for: a number if they share it, else with its bounds.
+    """Return a metric: a number if all data sets that the cells describe share it, otherwise with bounds.
 
-    Cells count a weight of 1 as `unit` units, and rows may weigh more or less by `spare`. Raises ValueError if the
-    metric is not exact and no bounds are known for it.
+    A weight of 1 counts as `unit` units, and rows may weigh up to `spare` more or less. Raise ValueError if the metric
+    is not exact and has no known bounds.
     """
     metric = ranking_metric(spec, unit=unit)
     entry, is_certain = METRICS[spec.name], cells.detail >= metric.detail
@@ -105,7 +105,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         is_certain = (
             len({counts.cells(counts.rows_at_least(metric.threshold)) for counts in (cells.worst, cells.best)}) == 1
         )
-    elif not cells.totals.all() and {"recall", "tpr"} & spec.options.keys():  # to these, rows of one class differ
+    elif not cells.totals.all() and {"recall", "tpr"} & spec.options.keys():  # not certain even with one class
         is_certain = cells.are_atoms
     if is_certain and spare.is_none:
         return float(metric.of_counts(cells.middle))
@@ -132,9 +132,9 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
             f"{spec} is not exact: rows were counted in ranges of scores, and no bounds are known for it. "
             "Compute it from exact counts, or at a cut"
         )
-    if math.isnan(low) and math.isnan(high) and math.isnan(value):  # whatever the rows were
+    if math.isnan(low) and math.isnan(high) and math.isnan(value):  # undefined for all possible rows
         return math.nan
-    if math.isnan(high):  # the best is undefined, as is all that is better than the worst
+    if math.isnan(high):  # the best is undefined, as is everything better than the worst
         high = low
     elif math.isnan(low):  # the worst is undefined
         low = entry.bounds[0]
@@ -144,9 +144,9 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 
 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return bounds widened by the rounding of sums, but within the bounds of the metric.
+    """Widen bounds by the rounding of sums, within the metric's own bounds.
 
-    A mean over all rows is also divided by their weight, which may be off by the `share`.
+    A mean over rows is divided by their weight, which may itself be off by `share`.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
@@ -157,9 +157,9 @@ def is_monotone(spec: MetricSpec) -> bool:
     entry, where = METRICS[spec.name], [name for name in spec.options if name in ("best", *at_thresholds.CONSTRAINTS)]
     if entry.of != "cells":
         return entry.monotone
-    if where == ["best"]:  # the best over thresholds of a metric that is monotone at each
+    if where == ["best"]:  # monotone if the metric is monotone at each threshold
         return entry.monotone and spec.options["best"] == spec.name
-    # The best of another rate, if the bounded rate does not get worse either.
+    # The best rate under a constraint is monotone if the constrained rate does not get worse either.
     return (
         len(where) == 1
         and where[0] != at_thresholds.QUOTA
@@ -168,10 +168,10 @@ def is_monotone(spec: MetricSpec) -> bool:
 
 
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
-    """Return the worst and the best possible confusion cells where a quota of units is filled.
+    """Return the worst and the best possible confusion matrix cells at which a quota of units is filled.
 
-    The quota is filled at the lowest cut within it, or by rows from there down to the next cut. If weights were
-    rounded, slightly fewer or more units may fill it: then there are cells for each cut in that range.
+    The quota is filled at the lowest cut within the quota, or by rows from there down to the next cut. If weights were
+    rounded, slightly fewer or more units may fill it; then cells are returned for each cut in that range.
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
@@ -191,14 +191,14 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
 
 
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
-    """Return the fewest and the most units that a quota may be, given the error of the sums it is compared with."""
+    """Return the fewest and the most units that may fill a quota, given the error of the sums compared with it."""
     limit = min(limit, float(cells.totals.sum()))
     off = 2 * sum(spare) + SUM_ROUNDING * limit
     return max(limit - off, 0.0), limit + off
 
 
 def _ends_of(*values: Any) -> tuple[float, float]:
-    """Return the smallest and the largest of values that are numbers; NaN if none is."""
+    """Return the smallest and the largest value, ignoring NaN; NaN if there is no other value."""
     every = np.concatenate([np.atleast_1d(each) for each in values])
     return float(np.fmin.reduce(every)), float(np.fmax.reduce(every))
 
@@ -209,10 +209,11 @@ def _ends_of(*values: Any) -> tuple[float, float]:
 def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of average precision, cell by cell.
 
-    Largest: all positives of a cell are tied at its top, and no negative that may lie lower is above them. Smallest:
-    they come one by one at its bottom. With T positives and F negatives above, the j-th has precision
-    (T + j) / (T + j + F), which is concave in j: the trapezoid over j is at most the sum. If weights were rounded, a
-    row has at least half a unit, and precisions are averaged with other weights.
+    The value is largest if all positives of a cell are tied at its top, and no negative that may lie lower is above
+    them. It is smallest if the positives come one by one at the cell's bottom. With T positives and F negatives above,
+    the j-th positive then has precision (T + j) / (T + j + F), which is concave in j, so the trapezoid over j is at
+    most the sum. If weights were rounded, a row weighs at least half a unit, and precisions are averaged with other
+    weights.
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
@@ -223,7 +224,7 @@ def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, f
     keys_best, keys_worst = (FLOATS.encode(counts.thresholds[:0:-1]) for counts in (best, worst))
 
     def at_least(counts: NDArray[Any], keys: NDArray[np.uint64], limit: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the rows at or above limits, from counts by descending threshold with ascending keys."""
+        """Return the rows at or above each limit; `counts` has descending thresholds, `keys` is ascending."""
         return counts[keys.size - np.searchsorted(keys, limit)].astype(np.float64)
 
     most_positives = at_least(best.tps, keys_best, low)
@@ -249,7 +250,7 @@ def _ks_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of the larger of the two one-sided distances."""
     ends = []
     for counts in (moved_curve(cells.worst, spare, WORSE), moved_curve(cells.best, spare, BETTER)):
-        with np.errstate(invalid="ignore"):  # without a class
+        with np.errstate(invalid="ignore"):  # if a class has no rows
             distance = counts.tps / counts.n_pos - counts.fps / counts.n_neg
         ends.append((float(distance.max()), float(-distance.min())))
     (above_worst, below_worst), (above_best, below_best) = ends
@@ -268,7 +269,7 @@ _OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CertifiedCurve(Generic[C]):
-    """Two curves that enclose the curve of the rows, whatever they were, and points that are certainly on it.
+    """Two curves that enclose the rows' own curve, and points that are certainly on it.
 
     Attributes
     ----------
@@ -299,7 +300,7 @@ class CertifiedCurve(Generic[C]):
         return Certified(min(max(value, low), high), low, high)
 
     def at(self, *place: ArrayLike, **places: Any) -> Any:
-        """Read the curve at a place, named as in its own `at`; for an array, return the smallest and largest values."""
+        """Return the curve's `at` with bounds; for an array, return the smallest and the largest values."""
         if places.get("threshold") is not None:
             raise ValueError("a curve with bounds has no point at a threshold: use confusion_at with bounds=True")
         low, high = self._ends_at(*place, **places)
@@ -313,7 +314,7 @@ class CertifiedCurve(Generic[C]):
         return self._each(methodcaller("hull"))
 
     def over_prior(self, **costs: Any) -> CertifiedCurve[Any]:
-        """Return the costs over the prior, for cost curves."""
+        """For cost curves, return the costs over the prior."""
         return self._each(methodcaller("over_prior", **costs))
 
     def _each(self, make: Callable[[Any], Any]) -> CertifiedCurve[Any]:
@@ -332,9 +333,9 @@ def _value_of(found: Any) -> Any:
 class CertifiedRanking(BaseRanking):
     """A ranking of rows that were counted in ranges of scores, with the methods of a `Ranking`.
 
-    Numbers that are the same for all possible rows are plain; others are `Certified`. Confusion matrices and best
-    thresholds are at cuts, where counts are exact. Metrics that need more than cells, such as the Brier score, raise
-    an error.
+    Numbers that are the same for all possible rows are floats; others are `Certified`. Confusion matrices and best
+    thresholds are computed at cuts, where counts are exact. Metrics that need more than cells, such as the Brier score,
+    raise an error.
 
     Parameters
     ----------
@@ -343,17 +344,17 @@ class CertifiedRanking(BaseRanking):
     classes : Classes
         The names of the classes.
     unit : float, optional
-        The unit of weight that the cells count.
+        The unit in which the cells count weights.
     spare : Spare
-        Units by which the rows of each class may weigh more or less than was counted.
+        Units by which the total weight of each class may differ from the counted weight.
     rows : tuple of int, optional
-        Positives and negatives, if cells count units of weight.
+        Numbers of positive and negative rows, if cells count units of weight.
     known : mapping of str to float, optional
-        Metrics known from elsewhere, by name.
+        Known values of metrics by name, computed elsewhere.
     moments : PlacementMoments, optional
         DeLong's moments, if known.
     sums : RowSums, optional
-        Sums of weighted rows, if the cells have their squares.
+        Numbers of rows and sums of cubed weights, if the cells have squared weights.
     """
 
     __slots__ = ("_known", "_moments", "_names", "_spare", "_sums", "_unit", "cells", "n_negatives", "n_positives")
@@ -379,7 +380,7 @@ class CertifiedRanking(BaseRanking):
         self.n_positives, self.n_negatives = n_positives, n_negatives
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Restore a pickled state, also of versions 0.3 and 0.4."""
+        """Restore a pickled state, including states from versions 0.3 and 0.4."""
         slots = state[1]
         if slots.get("_rounding"):
             raise ValueError(
@@ -398,7 +399,7 @@ class CertifiedRanking(BaseRanking):
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Raise: counts at each score are not known for ranges of scores."""
+        """Raise ValueError: counts at each score are unknown for ranges of scores."""
         raise ValueError(
             "counts at each score are not known for ranges of scores: `at_cuts` has the counts between ranges"
         )
@@ -409,7 +410,7 @@ class CertifiedRanking(BaseRanking):
         return self._unit is not None
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return the ranking in which all rows of a range tie, and how far off its metrics may be."""
+        """Return the ranking in which all rows of a range tie, and by how much its metrics may be off."""
         counts = self.cells.middle if self._unit is None else self.cells.middle.in_weight(self._unit)
         ranking = Ranking._of_threshold_counts("a ranking", counts, self.pos_label)
         ranking._squared = self._squares
@@ -429,7 +430,7 @@ class CertifiedRanking(BaseRanking):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights if all rows of a range tie."""
+        """Sums of squared weights with all rows of a range tied."""
         return self.cells.squares_at(self.cells.middle, self.cells.middle_keys, self._unit, self._sums)
 
     @property
@@ -463,40 +464,40 @@ class CertifiedRanking(BaseRanking):
     def roc_auc(  # type: ignore[override]
         self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True
     ) -> float | Certified:
-        """As `Ranking.roc_auc`."""
+        """Return `Ranking.roc_auc`, with bounds unless it is exact."""
         limits = {name: value for name, value in (("max_fpr", max_fpr), ("min_tpr", min_tpr)) if value is not None}
         standardize = as_flag("standardize", standardize)
         return self.metric(MetricSpec("roc_auc", {**limits, "standardize": standardize} if limits else {}))
 
     def rank_loss(self) -> float | Certified:  # type: ignore[override]
-        """As `Ranking.rank_loss`."""
+        """Return `Ranking.rank_loss`, with bounds unless it is exact."""
         return self.metric(MetricSpec("rank_loss", {}))
 
     def gini(self) -> float | Certified:  # type: ignore[override]
-        """As `Ranking.gini`."""
+        """Return `Ranking.gini`, with bounds unless it is exact."""
         return self.metric(MetricSpec("gini", {}))
 
     def average_precision(self) -> float | Certified:  # type: ignore[override]
-        """As `Ranking.average_precision`."""
+        """Return `Ranking.average_precision`, with bounds unless it is exact."""
         return self.metric(MetricSpec("average_precision", {}))
 
     def pr_auc(  # type: ignore[override]
         self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich"
     ) -> float | Certified:
-        """As `Ranking.pr_auc`; for "linear" no bounds are known."""
+        """Return `Ranking.pr_auc`, with bounds unless it is exact; none are known for "linear"."""
         check_choice("interpolation", interpolation, ranking_metrics.Interpolation)
         return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
 
     def ks_statistic(self) -> OperatingPoint:
-        """As `Ranking.ks_statistic`; the threshold is the best cut."""
+        """Return `Ranking.ks_statistic`; the threshold is the best cut."""
         return self._point("ks_statistic", ranking_metrics.ks_statistic)
 
     def break_even_point(self) -> OperatingPoint:
-        """As `Ranking.break_even_point`; the threshold is the cut at or just past it."""
+        """Return `Ranking.break_even_point`; the threshold is the cut at or just past it."""
         return self._point("break_even_point", ranking_metrics.break_even_point)
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
-        """As `Ranking.equal_error_rate`; the threshold is the cut at or just past it."""
+        """Return `Ranking.equal_error_rate`; the threshold is the cut at or just past it."""
         name = "equal_error_rate_on_hull" if as_flag("on_hull", on_hull) else "equal_error_rate"
         return self._point(name, lambda counts: ranking_metrics.equal_error_rate(counts, on_hull))
 
@@ -517,14 +518,14 @@ class CertifiedRanking(BaseRanking):
     def confusion_at(
         self, thresholds: ArrayLike, *, bounds: bool = False
     ) -> ConfusionMatrix[Any] | tuple[ConfusionMatrix[Any], ConfusionMatrix[Any]]:
-        """Count the confusion matrix at a threshold, or at each of an array of them.
+        """Count the confusion matrix at a threshold, or at each threshold of an array.
 
         Parameters
         ----------
         thresholds : float or array-like
-            Cuts, where counts are exact unless weights were rounded; with `bounds`, any thresholds.
+            Thresholds. They must be cuts, where counts are exact, unless `bounds` is true.
         bounds : bool
-            Return two matrices, with the smallest and the largest possible number of rows predicted right.
+            If true, return two matrices, with the smallest and the largest possible numbers of correct predictions.
 
         Returns
         -------
@@ -533,8 +534,8 @@ class CertifiedRanking(BaseRanking):
         Raises
         ------
         ValueError
-            If rows of one cell may be on both sides of a threshold; the message names the nearest cuts. Or if weights
-            were rounded.
+            Unless `bounds` is true: if weights were rounded, or if rows of one cell may be on both sides of a threshold
+            (the message names the nearest cuts).
         """
         values = as_thresholds("thresholds", thresholds)
         if as_flag("bounds", bounds):
@@ -584,7 +585,7 @@ class CertifiedRanking(BaseRanking):
     ) -> OperatingPoint:
         """Find the best cut by a metric of the confusion matrix; arguments as for `Ranking.best_threshold`.
 
-        The value is attained there. The certificate says how much better it may be between cuts.
+        The value is attained at that cut; its bounds show how much better it may be between cuts.
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
@@ -594,7 +595,7 @@ class CertifiedRanking(BaseRanking):
             metric, certificate = entry.name, entry.certificate
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
-        if math.isnan(value):  # with one class it is NaN whatever the rows were, else only at cuts
+        if math.isnan(value):  # NaN for all possible rows if there is one class, else only at cuts
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
         monotone = certificate == "ends"
         if monotone and greater == entry.greater_is_better:
@@ -602,7 +603,7 @@ class CertifiedRanking(BaseRanking):
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
-        # A metric of the ROC polyline's corners: if it is signed, only on the side of 0 that is sought.
+        # The best is at a corner of the ROC polyline; for a signed metric, only if it has the sign that is sought.
         at_corners = monotone or (certificate == "thresholds" and (value if greater else -value) > 0)
         exact = self._is_exact and (at_corners or self.cells.are_atoms)
         return self._attained(value, threshold, (least, best), bounds, exact=exact)
@@ -632,7 +633,7 @@ class CertifiedRanking(BaseRanking):
         tpr: float | None = None,
         n_predicted: float | None = None,
     ) -> OperatingPoint:
-        """Find the cut that keeps a constraint and is best otherwise; arguments as for `Ranking.threshold_for`."""
+        """Find the best cut that satisfies a constraint; arguments as for `Ranking.threshold_for`."""
         constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, limit = check_exactly_one(constraints)
         if name == at_thresholds.QUOTA:
@@ -648,14 +649,14 @@ class CertifiedRanking(BaseRanking):
         if not self._spare.is_none:
             cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
             least = float(at_thresholds.threshold_for(cuts, name, fewest))
-        least = worst if math.isnan(least) else least  # no cut may keep to the limit, or only because of rounding
+        least = worst if math.isnan(least) else least  # perhaps no cut satisfies the limit, or only by rounding
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 
     def expected_cost(  # type: ignore[override]
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
     ) -> float | Certified:
-        """As `Ranking.expected_cost`."""
+        """Return `Ranking.expected_cost`, with bounds unless it is exact."""
         costs = check_costs(cost_fp, cost_fn, prior)
         at = as_thresholds("threshold", threshold, scalar=True)
         worst, best = (at_thresholds.expected_cost(counts, at, *costs) for counts in self._loose())
@@ -666,7 +667,7 @@ class CertifiedRanking(BaseRanking):
     @overload
     def net_benefit(self, threshold_probability: Places, *, prior: float | None = ...) -> tuple[Floats, Floats]: ...
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
-        """As `Ranking.net_benefit`; for an array, two arrays: the smallest and the largest possible values."""
+        """Return `Ranking.net_benefit` with bounds; for an array, return the smallest and largest possible values."""
         ends = [
             net_benefit(
                 moved_curve(_within_probabilities(counts), self._spare, side), threshold_probability, prior=prior
@@ -690,43 +691,43 @@ class CertifiedRanking(BaseRanking):
     def roc_curve(  # type: ignore[override]
         self, *, drop_intermediate: bool = True
     ) -> RocCurve | CertifiedCurve[RocCurve]:
-        """As `Ranking.roc_curve`, or curves that enclose it."""
+        """Return `Ranking.roc_curve`, or curves that enclose it."""
         return self._make_curve(RocCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def det_curve(  # type: ignore[override]
         self, *, drop_intermediate: bool = True
     ) -> DetCurve | CertifiedCurve[DetCurve]:
-        """As `Ranking.det_curve`, or curves that enclose it."""
+        """Return `Ranking.det_curve`, or curves that enclose it."""
         return self._make_curve(DetCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def precision_recall_curve(  # type: ignore[override]
         self,
     ) -> PrecisionRecallCurve | CertifiedCurve[PrecisionRecallCurve]:
-        """As `Ranking.precision_recall_curve`, or curves that enclose it."""
+        """Return `Ranking.precision_recall_curve`, or curves that enclose it."""
         return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(  # type: ignore[override]
         self,
     ) -> GainCurve | CertifiedCurve[GainCurve]:
-        """As `Ranking.gain_curve`, or curves that enclose it."""
+        """Return `Ranking.gain_curve`, or curves that enclose it."""
         return self._make_curve(GainCurve)
 
     def lift_curve(  # type: ignore[override]
         self,
     ) -> LiftCurve | CertifiedCurve[LiftCurve]:
-        """As `Ranking.lift_curve`, or curves that enclose it."""
+        """Return `Ranking.lift_curve`, or curves that enclose it."""
         return self._make_curve(LiftCurve)
 
     def cost_curve(  # type: ignore[override]
         self,
     ) -> CostCurve | CertifiedCurve[CostCurve]:
-        """As `Ranking.cost_curve`, or curves that enclose it."""
+        """Return `Ranking.cost_curve`, or curves that enclose it."""
         return self._make_curve(CostCurve)
 
     def decision_curve(  # type: ignore[override]
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve | CertifiedCurve[DecisionCurve]:
-        """Two curves that enclose `Ranking.decision_curve`, with its points at cuts between them."""
+        """Return two curves that enclose `Ranking.decision_curve`, and its points at cuts."""
         return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C | CertifiedCurve[C]:  # type: ignore[override]
@@ -744,27 +745,27 @@ class CertifiedRanking(BaseRanking):
         worst, best = (moved_curve(counts, self._spare, side, over_share=over_share) for counts, side in ends)
         return CertifiedCurve(make(worst), make(best), points)
 
-    # What cells are not enough for ------------------------------------------------------------------------------------
+    # Metrics that need more detail ------------------------------------------------------------------------------------
 
     def brier_score(self) -> NoReturn:
-        """Raise: ranges of scores are not enough for it."""
+        """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the Brier score")
 
     def brier_decomposition(self, *bins: Any, **options: Any) -> NoReturn:
-        """Raise: ranges of scores are not enough for it."""
+        """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the Brier score")
 
     def log_loss(self) -> NoReturn:
-        """Raise: ranges of scores are not enough for it."""
+        """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the log loss")
 
     def calibration_curve(self, *bins: Any, **options: Any) -> NoReturn:
-        """Raise: ranges of scores are not enough for it."""
+        """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("calibration")
 
 
 def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
-    """Return counts whose first and last cells, which reach as far as floats, end at probabilities 0 and 1."""
+    """Return counts with probabilities 0 and 1 in place of the lowest and the highest float as thresholds."""
     thresholds = counts.thresholds.copy()
     known = thresholds[np.abs(thresholds) < LARGEST_SCORE]
     if known.size:
@@ -775,5 +776,5 @@ def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
 
 
 def raise_untold(what: str) -> NoReturn:
-    """Raise an error that says which summary keeps sums of probabilities."""
+    """Raise ValueError, recommending the summary that keeps sums of probabilities."""
     raise ValueError(f"ranges of scores are not enough for {what}: also count rows with a ProbabilitySummary")

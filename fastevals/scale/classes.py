@@ -1,4 +1,4 @@
-"""Summaries of predicted classes: their confusion matrix."""
+"""Summaries of predicted classes, for their confusion matrix."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from fastevals.scale.summary import UNITS, read_units
 
 Ints = NDArray[np.int64]
 
-REST = 2**26  # parts per unit
-ROWS_AT_A_TIME = 1 << 20  # rows whose lower limbs add up to less than 2**62
+REST = 2**26  # parts of a unit
+ROWS_AT_A_TIME = 1 << 20  # few enough that the rows' lower limbs add up to less than 2**62
 
 
 class ConfusionSummary(Summary):
-    """Any number of rows, counted by true and predicted class.
+    """Summary of any number of rows, counted by true and predicted class.
 
     There may be any number of classes, and new ones may appear in any update. Counts are integers, so the order of rows
     and their division into parts do not matter.
@@ -39,9 +39,9 @@ class ConfusionSummary(Summary):
     Parameters
     ----------
     pos_label : label, optional
-        The positive one of two classes: by default 1 for labels 0/1, -1/1 and booleans.
+        The positive class, if there are two: by default 1 for labels 0/1, -1/1 and booleans.
     largest_weight : float, optional
-        The largest possible row weight: weights are counted in fractions of it, to 15 digits. Not needed for integers.
+        The largest possible row weight: weights are counted as fractions of it, to 15 digits. Not needed for integers.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ConfusionSummary(Summary):
         self._pos_label = pos_label
         self._labels: NDArray[Any] = np.empty(0, dtype=np.int64)  # ascending
         self._counts: Ints = np.zeros((0, 0), dtype=np.int64)  # whole units
-        self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # what weights have beyond whole units, in parts of a unit
+        self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # remainders of weights, in parts of a unit
         # Limbs of the squares of whole units (see `with_squares`), if rows have weights and all squares are known.
         self._squares: Ints | None = None if largest_weight is None else np.zeros((2, 0, 0), dtype=np.int64)
         self.is_weighted = largest_weight is not None  # whether rows have weights
@@ -77,7 +77,7 @@ class ConfusionSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. If one can't be counted, it raises an error and counts none of them.
+        """Count more rows. If a row can't be counted, raise an error and count none of them.
 
         Parameters
         ----------
@@ -86,7 +86,8 @@ class ConfusionSummary(Summary):
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative: integers, or any numbers up to `largest_weight`.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+            Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
+            `sample_weight`.
 
         Raises
         ------
@@ -125,7 +126,7 @@ class ConfusionSummary(Summary):
         self._add(labels[order], matrix.counts[places], rest, None if more is None else more[:, places[0], places[1]])
 
     def _known_squares(self) -> Ints | None:
-        """Return the limbs of squared weights so far: rows without weights weigh 1."""
+        """Return the limbs of the squared weights so far; rows without weights weigh 1."""
         return self._squares if self.is_weighted else of_ones(self._counts)[1:]
 
     def _add(self, labels: NDArray[Any], counts: Ints, rest: Ints | None, squares: Ints | None) -> None:

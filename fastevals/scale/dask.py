@@ -33,7 +33,7 @@ __all__ = [
 MISSING = "frames of Dask need dask: pip install 'dask[dataframe,distributed]'"
 FAN = 8  # answers that a worker merges at a time
 SAMPLED_PARTITIONS = 8  # partitions in a sample, if they are large
-RETRIES = 3  # of failures on a cluster; invalid rows are no failure, but an answer
+RETRIES = 3  # after failures on a cluster; invalid rows are an answer, not a failure
 
 
 class DaskFrame(Frame):
@@ -54,7 +54,7 @@ class DaskFrame(Frame):
         self.names = list(frame.columns)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of rows from some partitions (more if these have few rows), and whether it is all."""
+        """Return record batches from some partitions (more if they have few rows), and whether these are all rows."""
         parts = self.frame[list(columns)].to_delayed()
         most = -(-n_rows // min(SAMPLED_PARTITIONS, len(parts)))
 
@@ -80,7 +80,7 @@ class DaskFrame(Frame):
         count, join = shipped(__version__)
 
         def counted(sent: bytes, frame: Any, number: int) -> Answer:
-            def batches() -> Iterator[Any]:  # as `_as_batches`, which workers without fastevals lack
+            def batches() -> Iterator[Any]:  # like `_as_batches`, which workers without fastevals lack
                 import pyarrow as pa
 
                 yield from pa.Table.from_pandas(frame, preserve_index=False).to_batches()
@@ -102,12 +102,12 @@ class DaskFrame(Frame):
         return list(self.dask.compute(*_in_tree(answers, merged, 1)))
 
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows of a value in one partition."""
+        """Return the same rows, with all rows that share a value in one partition."""
         return DaskFrame(self.frame.shuffle(on=column))
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, with a range of scores in each partition; kept while the context lasts."""
+        """Return the same rows, with one range of scores per partition; they are kept while the context lasts."""
         yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
 
 
@@ -123,7 +123,7 @@ def _merged_where_they_are(
 ) -> list[Answer]:
     """Compute answers on a cluster, merge those on the same worker, and return at most `most`.
 
-    It isn't known beforehand which worker counts which partition: in a fixed tree, half of the answers would move.
+    It isn't known beforehand which worker counts which partition, so half of the answers would move in a fixed tree.
     """
     from distributed import as_completed
 

@@ -1,4 +1,4 @@
-"""The fields of a summary that was read: each is requested by name and checked by a rule."""
+"""The fields of a summary read from bytes; each is requested by name and checked against a rule."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fastevals.scale.cells import HIGHEST, LOWEST, Keys
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ROOM, TIMES = 1 << 27, 1032  # bytes that any summary may unpack to, and zlib's largest expansion of a stored byte
-LONGEST_DIGITS = 4096  # digits of a number in base 16,
-DIGITS = frozenset("0123456789abcdef")  # which are these
+ROOM, TIMES = 1 << 27, 1032  # bytes that even a small summary may unpack to, and zlib's largest expansion
+LONGEST_DIGITS = 4096  # most digits of a hexadecimal number
+DIGITS = frozenset("0123456789abcdef")  # hexadecimal digits
 
 
 class Room:
-    """The memory that a summary of `stored` bytes, with all summaries in it, may take when unpacked."""
+    """The memory that a summary of `stored` bytes may take when unpacked, including the summaries inside it."""
 
     __slots__ = ("left", "most", "stored")
 
@@ -31,14 +31,14 @@ class Room:
         self.left = self.most = max(ROOM, TIMES * stored)
 
     def take(self, n_bytes: int) -> None:
-        """Count bytes to unpack; raise if they are more than are left."""
+        """Reserve bytes for unpacking; raise if fewer are left."""
         self.left -= n_bytes
         if self.left < 0:
             raise ValueError(f"{self.stored} bytes must unpack to at most {self.most}")
 
 
 class Fields:
-    """The head and the arrays that were read of a summary."""
+    """The head and the arrays of a summary that was read."""
 
     __slots__ = ("_arrays", "_head", "room")
 
@@ -55,7 +55,7 @@ class Fields:
             raise ValueError(f"it has a field {show(name)}, which such a summary does not have")
 
     def item(self, name: str, rule: str, is_valid: Callable[[Any], bool]) -> Any:
-        """Return a field of the head."""
+        """Return a field of the head; raise if it is missing or not valid."""
         if name not in self._head:
             raise ValueError(f"{name} is missing")
         value = self._head.pop(name)
@@ -73,7 +73,7 @@ class Fields:
         return self.item(name, "true or false", lambda value: isinstance(value, bool))  # type: ignore[no-any-return]
 
     def is_weighted(self) -> bool:
-        """Return whether rows have weights; in older versions they count as copies."""
+        """Return whether rows have weights; weights from older versions count as copies."""
         return "weighted" in self and self.flag("weighted")
 
     def text(self, name: str) -> str:
@@ -85,7 +85,7 @@ class Fields:
         return self.item(name, "text or none", lambda value: isinstance(value, (str, type(None))))  # type: ignore[no-any-return]
 
     def many(self, name: str, what: str, is_valid: Callable[[Any], bool], size: int | None = None) -> list[Any]:
-        """Return a list, of `size` items if given."""
+        """Return a list; if `size` is given, it must have that many items."""
         rule = f"a list of {what}" if size is None else f"a list of {size} {what}"
         return self.item(  # type: ignore[no-any-return]
             name, rule,
@@ -97,7 +97,7 @@ class Fields:
         return self.item(name, "a label or none", is_label)
 
     def labels(self, mark: str | None = None) -> tuple[Any, Any]:
-        """Return the positive and the negative label, None if unknown; without any, `mark` may be the negative one."""
+        """Return the positive and the negative label (None if unknown); without labels, the negative may be `mark`."""
         positive, negative = self.many("labels", "labels or none", is_label, 2)
         if positive is None and negative not in (None, mark):
             raise ValueError(f"labels must have a positive one, got {show(negative)} alone")
@@ -121,7 +121,7 @@ class Fields:
         return [int(value, 16) for value in self.many(name, "integers in base 16", is_hex, size)]
 
     def array(self, name: str, size: int | None = None) -> NDArray[np.uint64]:
-        """Return an array, of `size` values if given."""
+        """Return an array; if `size` is given, it must have that many values."""
         if name not in self._arrays:
             raise ValueError(f"{name} is missing")
         values = self._arrays.pop(name)

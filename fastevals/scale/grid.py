@@ -1,4 +1,4 @@
-"""Grids: cuts between scores, fitted to a sample, that give every part of the rows the same disjoint cells."""
+"""Grids: cuts between scores, fitted to a sample, so that all parts of the rows are counted in the same cells."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from fastevals.scale.squares import carry
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
 
-FEW_RARE = 2  # sampled rows of the rarer class per cell from which it gets half of the weight
+FEW_RARE = 2  # sampled rows per cell at which the rarer class gets half of the weight
 
 
 class ScoreGrid:
-    """Ascending cuts; scores from one cut up to, but not including, the next are in one cell.
+    """Cells of scores between ascending cuts; each cell includes its lower cut and excludes its upper cut.
 
     A grid never changes. Summaries with the same grid add up exactly, in any order.
 
@@ -77,7 +77,7 @@ class ScoreGrid:
         used = index_cuts(ends, rows, slots)
         self._index = (ends, rows, slots[: used + 1].copy())
         low, high = self._ends()
-        self.is_wide = low < high  # which cells have more than one score
+        self.is_wide = low < high  # cells that can hold more than one score
 
     @classmethod
     def fit(cls, y_true: ArrayLike, y_score: ArrayLike, *, n_cells: int = 2**18, pos_label: Any = None) -> ScoreGrid:
@@ -97,7 +97,7 @@ class ScoreGrid:
         Returns
         -------
         ScoreGrid
-            With at most a few times `n_cells` cells. Scores shared by many rows get cells of their own.
+            A grid with at most a few times `n_cells` cells. Scores shared by many rows get cells of their own.
         """
         n_cells = check_integer("n_cells", n_cells, low=1, high=2**28)
         labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
@@ -108,7 +108,7 @@ class ScoreGrid:
 
     @classmethod
     def exact(cls, scores: ArrayLike) -> ScoreGrid:
-        """Return a grid with an atom at each given score; scores of the rarer class make an AUC exact.
+        """Return a grid with an atom at each given score; the scores of the rarer class make AUCs exact.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ScoreGrid:
         Returns
         -------
         ScoreGrid
-            With atoms at the scores of one class, only atoms contain rows of both classes.
+            If the scores are all those of one class, only atoms contain rows of both classes.
         """
         values = exact_floats("scores", as_scores("scores", scores))
         check_finite("scores", values)
@@ -142,13 +142,13 @@ class ScoreGrid:
         return f"ScoreGrid({self.n_cells} cells)"
 
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
-        """Add rows, or their units of shape (n_sums, n_rows), to the counts of shape (n_sums, 2 * n_cells).
+        """Add rows to counts of shape (n_sums, 2 * n_cells); each row adds 1, or its units of shape (n_sums, n_rows).
 
-        Counts alternate between negatives and positives of each cell.
+        Counts alternate between each cell's negatives and its positives.
         """
         short, beyond = np.zeros(counts.shape[1], np.uint16), np.zeros(counts.shape, np.int64)
         for k, sums in enumerate(beyond):
-            if units is not None and not units[k].any():  # mostly so for upper limbs of squares
+            if units is not None and not units[k].any():  # usual for the upper limbs of squares
                 continue
             for block in blocks(slice(0, scores.size)):
                 rows = FLOATS.bits(scores[block]), flags[block]
@@ -191,7 +191,7 @@ def atoms_of_rows(scores: NDArray[Any], flags: Flags, start: int = 0, step: int 
 
 
 def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
-    """Fit cuts to the atoms of sampled rows; a class gets weight in proportion to what its rows can show."""
+    """Fit cuts to the atoms of sampled rows; a rare class with few sampled rows gets less weight."""
     rows = sample.totals
     share = min(0.5, FEW_RARE * int(rows.min()) / n_cells)
     weights = np.full(2, 1 - share)
@@ -203,7 +203,7 @@ def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
 
 
 def even_cuts(low: float, high: float, n_cells: int) -> Keys:
-    """Return ascending cuts between two scores: half of the cells have equal width, half equally many floats."""
+    """Return ascending cuts between two scores: half of the cells have equal width, half hold equally many floats."""
     ends, n = FLOATS.encode(np.array([low, high]) + 0.0), max(n_cells // 2, 1)
     share = np.arange(n) / n
     as_wide = FLOATS.encode(low * (1 - share) + high * share + 0.0)
@@ -212,14 +212,14 @@ def even_cuts(low: float, high: float, n_cells: int) -> Keys:
 
 
 def exact_grid(keys: Keys) -> ScoreGrid:
-    """Return a grid with an atom at each of some distinct ascending keys."""
+    """Return a grid with an atom at each key; keys are distinct and ascending."""
     cuts = np.stack((keys, keys + np.uint64(1)), axis=1).ravel()
     kept = np.append(True, cuts[1:] != cuts[:-1])[: cuts.size]
     return ScoreGrid.from_keys(cuts[kept])
 
 
 def grid_of_cells(cells: ScoreCells) -> ScoreGrid | None:
-    """Return the grid with these cells and the ones between them; None if cells overlap."""
+    """Return the grid of these cells and of the gaps between them; None if cells overlap."""
     if (cells.low[1:] <= cells.high[:-1]).any():
         return None
     return ScoreGrid.from_keys(sorted_union(cells.low, cells.high + np.uint64(1)))

@@ -1,4 +1,4 @@
-"""Summaries of scores in groups: the AUC of each user, query or site, exact."""
+"""Summaries of scores in groups, for the exact AUC of each user, query or site."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import joint_labels, read_rows
 
 MergedInterval = Literal[None, "delong"]
-SHARDS = 64  # of groups: a merge needs extra memory for only one of them
-SHORT_ROWS = 2**31  # rows below which counts are kept in 32 bits
-BETWEEN = b"\xff"  # separates names: UTF-8 never has this byte
+SHARDS = 64  # parts that groups are divided into; a merge needs extra memory for only one
+SHORT_ROWS = 2**31  # counts of fewer rows are kept in 32 bits
+BETWEEN = b"\xff"  # separates names; UTF-8 never contains this byte
 NAME = 64  # bytes of a name as a Python object
-WAITING = 1 << 20  # rows that wait, at least, before they are merged
+WAITING = 1 << 20  # rows wait until there are this many, and are then merged
 
 
 class GroupSummary(Summary):
-    """Any number of rows in small groups: AUC by group, with DeLong's intervals, and the mean AUC.
+    """Summary of any number of rows in small groups: AUC by group, with DeLong's intervals, and the mean AUC.
 
-    For each group it keeps every distinct score with the rows of each class, at 20 bytes each. Results are exact, and
-    the same for any order of rows and any division into parts.
+    For each group it keeps every distinct score with its number of rows in each class, at 20 bytes per score. Results
+    are exact, and do not depend on the order of rows or their division into parts.
 
     Parameters
     ----------
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     most_scores : int
-        The most distinct scores of all groups; more are an error. A score takes at most 60 bytes during a merge. By
-        default 20 million: at most 1 GB, for a million groups of 20 rows.
+        Largest number of distinct scores in all groups; more raise an error. A score takes at most 60 bytes during a
+        merge. The default of 20 million, enough for a million groups of 20 rows, takes at most 1.2 GB.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class GroupSummary(Summary):
         self._labels: tuple[Any, Any] = (pos_label, None)
         self.is_weighted = False  # whether rows have weights, of which only sums are known
         self._most = check_integer("most_scores", most_scores, low=1)
-        self._names, self._numbers = _Names.none()  # of groups, ascending, and their numbers as they came
+        self._names, self._numbers = _Names.none()  # names of groups, ascending, and their numbers in order of arrival
         self._shards = [_Atoms.none() for _ in range(SHARDS)]
         self._waiting: list[_Atoms] = []
 
@@ -77,7 +77,7 @@ class GroupSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. If one can't be counted, it raises an error and counts none of them.
+        """Count more rows. If a row can't be counted, raise an error and count none of them.
 
         Parameters
         ----------
@@ -86,11 +86,12 @@ class GroupSummary(Summary):
         y_score : array-like of shape (n_samples,)
             Finite scores that float64 can hold exactly.
         groups : array-like of shape (n_samples,)
-            The group of each row: numbers, or text, in all updates.
+            The group of each row: numbers in all updates, or text in all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: integers, not negative. Weighted rows have no intervals.
+            Row weights: non-negative integers. Intervals are not available for weighted rows.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+            Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
+            `sample_weight`.
 
         Raises
         ------
@@ -114,7 +115,7 @@ class GroupSummary(Summary):
             numbers[codes][kept], FLOATS.encode(scores.astype(np.float64) + 0.0)[kept], counts[kept]
         ).joined()
         n_scores = sum(each.size for each in (*self._shards, *self._waiting)) + atoms.size
-        if n_scores > self._most:  # unless some are the same
+        if n_scores > self._most:  # unless some are equal
             shards = self._joined_shards(self._shards, [*self._waiting, atoms])
             self._check_size(shards)
             self._shards, self._waiting, atoms = shards, [], _Atoms.none()
@@ -126,7 +127,7 @@ class GroupSummary(Summary):
             self._consolidate()
 
     def _alike(self, names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the names of known groups and of more groups, in one type that holds both exactly."""
+        """Return the names of known and new groups, in one type that holds both exactly."""
         own = self._names
         if not own.size or own.dtype.kind == names.dtype.kind or (is_text(own) and is_text(names)):
             return own, names
@@ -139,14 +140,14 @@ class GroupSummary(Summary):
         return own.astype(np.float64), names.astype(np.float64)
 
     def _consolidate(self) -> None:
-        """Merge the atoms that wait."""
+        """Merge the waiting atoms."""
         parts, self._waiting = [part.of_shards() for part in self._waiting], []
         for k in range(SHARDS):
             for part in parts:
                 self._shards[k] = self._shards[k].merged(part[k])
 
     def _joined_shards(self, shards: list[_Atoms], parts: list[_Atoms]) -> list[_Atoms]:
-        """Return the shards with more atoms, one after the other, so that little is in memory twice."""
+        """Merge more atoms into the shards, one shard after another, so that little is in memory twice."""
         of_parts = [part.of_shards() for part in parts]
         joined = []
         for k in range(SHARDS):
@@ -172,19 +173,19 @@ class GroupSummary(Summary):
         return f"GroupSummary({self.n_groups} groups)"
 
     def auc(self, *, interval: MergedInterval = None, confidence_level: float = 0.95) -> GroupedMetric:
-        """Return the AUC of each group, as `fastevals.grouped_auc` of all rows would.
+        """Return the AUC of each group, like `fastevals.grouped_auc` on all rows.
 
         Parameters
         ----------
         interval : {None, "delong"}
-            DeLong's intervals of the groups' AUCs and of their mean; not for weighted rows.
+            Whether to compute DeLong's intervals for the groups' AUCs and their mean; not available for weighted rows.
         confidence_level : float in (0, 1)
             Level of the intervals.
 
         Returns
         -------
         GroupedMetric
-            Groups in ascending order.
+            The groups are in ascending order.
         """
         check_choice("interval", interval, MergedInterval)
         if interval is not None and self.is_weighted:
@@ -206,7 +207,7 @@ class GroupSummary(Summary):
         return group_results(["roc_auc"], found, alpha=alpha, pos_label=positive)["roc_auc"]
 
     def rankings(self) -> Mapping[Any, Ranking]:
-        """Return the ranking of each group, made on request; groups are in ascending order."""
+        """Return a mapping of groups, in ascending order, to rankings, each of which is made when it is looked up."""
         self._consolidate()
         positive, negative = self._labels
         positive = 1 if positive is None else positive
@@ -229,7 +230,7 @@ class GroupSummary(Summary):
             numbers[other._numbers] = known.numbers_of(names)
             merged._names, merged._numbers = known
             for part in (*other._shards, *other._waiting):
-                if part.size:  # groups have other numbers here, and so another order
+                if part.size:  # groups have other numbers in the result, and so another order
                     merged._waiting.append(_Atoms(numbers[part.groups], part.keys, part.counts).joined())
         merged._consolidate()
         merged._check_size(merged._shards)
@@ -285,7 +286,7 @@ class GroupSummary(Summary):
 
 
 def _text_names(fields: Fields) -> NDArray[Any]:
-    """Return the names of groups that are text."""
+    """Read group names that are text."""
     n, packed = fields.integer("n"), fields.content("names", fields.integer("size"))
     if (packed.count(BETWEEN) + 1 if n else len(packed)) != n:
         raise ValueError(f"names must be {n}, got {packed.count(BETWEEN) + 1}")
@@ -297,14 +298,14 @@ def _text_names(fields: Fields) -> NDArray[Any]:
 
 
 def _number_names(fields: Fields) -> NDArray[Any]:
-    """Return the names of groups that are numbers."""
+    """Read group names that are numbers."""
     if fields.item("dtype", "'i8' or 'f8'", lambda value: value in ("i8", "f8")) == "i8":
         return fields.array("names").view(np.int64)
     return fields.floats("names")
 
 
 def as_names(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return distinct groups, ascending, as text, 64-bit integers or floats."""
+    """Return distinct ascending groups as text, 64-bit integers or floats."""
     if groups.dtype.kind == "u" and groups[-1] >= 2**63:
         raise ValueError(f"groups must fit 64-bit signed integers, got {groups[-1]}")
     if is_text(groups):
@@ -314,7 +315,7 @@ def as_names(groups: NDArray[Any]) -> NDArray[Any]:
 
 @named_by_base
 class _Rankings(Mapping[Any, Ranking]):
-    """The rankings of groups."""
+    """The rankings of groups, each made when it is looked up."""
 
     def __init__(
         self,
@@ -363,7 +364,7 @@ class _Names(NamedTuple):
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
 
     def with_more(self, names: NDArray[Any]) -> _Names:
-        """Return these and the new ones among other ascending names, numbered from here on."""
+        """Return these names and the new names among ascending `names`; the new names get the next numbers."""
         if not self.names.size:
             return _Names(names, np.arange(names.size, dtype=np.int32))
         new = names[self.names[np.minimum(np.searchsorted(self.names, names), self.names.size - 1)] != names]
@@ -375,12 +376,12 @@ class _Names(NamedTuple):
         return _Names(joined[order], numbers[order])
 
     def numbers_of(self, names: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the numbers of names, all of which are among these."""
+        """Return the numbers of names, which must all be known."""
         return self.numbers[np.searchsorted(self.names, names)]
 
 
 class _Atoms:
-    """Distinct scores of groups, with the negative and positive rows of each score."""
+    """Distinct scores of groups, with the numbers of negative and positive rows at each score."""
 
     __slots__ = ("counts", "groups", "keys")
 
@@ -401,18 +402,18 @@ class _Atoms:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The groups by shard; atoms are sorted in this order."""
+        """The sort key of each atom: first its shard, then its group."""
         groups = self.groups.astype(np.int64)
         return ((groups % SHARDS) << 32) | groups
 
     def of_shards(self) -> list[_Atoms]:
-        """Return the atoms of each shard, from atoms in order."""
+        """Divide sorted atoms into shards."""
         edges = np.searchsorted(self.groups % SHARDS, np.arange(SHARDS + 1))
         rows = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
         return [_Atoms(self.groups[part], self.keys[part], self.counts[part]) for part in rows]
 
     def merged(self, other: _Atoms) -> _Atoms:
-        """Return these and other atoms, both in order, with equal ones added up."""
+        """Merge two sorted sets of atoms, adding up equal atoms."""
         if not other.size or not self.size:
             return self if self.size else other
         most = self.size + other.size
@@ -430,7 +431,7 @@ class _Atoms:
         return _Atoms(self.groups.astype(np.int32), self.keys, self.counts.astype(kind))
 
     def joined(self) -> _Atoms:
-        """Return the same atoms in order, with equal ones added up."""
+        """Sort the atoms and add up equal atoms."""
         order = np.lexsort((self.keys, self.order))
         groups, keys, counts = self.groups[order], self.keys[order], self.counts[order]
         new = np.append(True, (groups[1:] != groups[:-1]) | (keys[1:] != keys[:-1]))[: keys.size]
@@ -447,12 +448,12 @@ class _Atoms:
         sums = np.add.reduceat(self.counts, first, axis=0, dtype=np.int64)
         totals[numbers] = sums
         lengths = np.diff(first, append=self.size)
-        kind = np.int64 if sums.max() < SHORT_ROWS else np.float64  # of pairs
+        kind = np.int64 if sums.max() < SHORT_ROWS else np.float64  # type for numbers of pairs
         before = np.cumsum(self.counts, axis=0, dtype=np.int64) - self.counts
         below = (before - np.repeat(before[first], lengths, axis=0)).astype(kind)
         total = np.repeat(sums, lengths, axis=0)
         negatives, positives = self.counts.astype(kind).T
-        placed = 2 * below[:, 0] + negatives  # twice the negatives below each positive, ties half
+        placed = 2 * below[:, 0] + negatives  # twice the negatives below each positive, with ties counted as half
         placed_negatives = 2 * (total[:, 1] - below[:, 1]) - positives  # twice the positives above each negative
         wins = np.add.reduceat(placed * positives, first)
         n_neg, n_pos = sums.T.astype(np.float64)

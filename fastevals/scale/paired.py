@@ -1,22 +1,23 @@
-"""Differences between models on the same rows, from sums over rows of what each row contributes to pairs of metrics.
+"""Differences between models on the same rows, from sums of each row's contributions to pairs of metrics.
 
-The metrics of two models are correlated through the rows that both score. One pass over the rows finds the cell of each
-row for each model and adds up integers (`JointSums`), which are the same for any order and division of the rows. All
-results come from these sums, at a cost that does not depend on the number of rows, in one of three ways:
+Two models' metrics are correlated because both models score the same rows. One pass over the rows finds each row's cell
+for each model and adds up integers (`JointSums`). These sums are the same for any order and division of the rows. All
+results are computed from them, at a cost that does not depend on the number of rows, in one of three ways:
 
 - Areas, losses and metrics at a fixed threshold are nearly linear in the rows. A row's contribution to a metric is the
-  change when it is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20). Sums of products of
-  its contributions to two models' metrics are covariances.
+  change in the metric when the row is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20).
+  The products of a row's contributions to two models' metrics, summed over rows, are their covariance.
 - Metrics read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) are less linear: the place
-  varies, and for very similar models that makes up most of their difference. So rows are counted by groups of cells
-  near the places of both models, the counts of all models are drawn jointly from a normal distribution with their
-  covariance, and the metric is read again in each draw.
-- The calibration error is a sum of absolute values: the sums of its bins are drawn in the same way.
+  varies between samples, and for very similar models this makes up most of their difference. So rows are counted by
+  groups of cells near the places of both models. The counts of all models are then drawn jointly from a normal
+  distribution with their covariance, and the metric is read again in each draw.
+- The calibration error is a sum of absolute values, so the sums of its bins are drawn in the same way.
 
-A weighted row contributes its weight, and its squared weight to a product. Weights are counted in parts of their mean.
+A weighted row contributes its weight to a sum, and its squared weight to a sum of products. Weights are counted in
+fractions of their mean.
 
-Intervals and adjusted p-values of differences are then computed as by `compare_rankings`: from the largest deviation of
-any pair's difference in each draw, in units of its standard error (max-T).
+Intervals and adjusted p-values of differences are then computed as in `compare_rankings`: from the largest deviation of
+any pair's difference in each draw, in units of that difference's standard error (max-T).
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ Specs = Mapping[str, MetricSpec]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ROWS_PER_BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
-NEAR_THRESHOLDS = 48  # thresholds around a place
-FEW_THRESHOLDS = 256  # thresholds around a best one, up to which all are kept
-TRIED_THRESHOLDS = 1024  # thresholds around a best one, of which those that draws choose are kept
-DRAWS_PER_TASK = 512  # draws
-MOST_CHOSEN = 96  # thresholds that draws choose
-TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # they show between which thresholds the best one varies
+ROWS_PER_BLOCK = 1 << 14  # few enough rows that their cells stay in the nearest caches
+NEAR_THRESHOLDS = 48  # thresholds that are kept around a place
+FEW_THRESHOLDS = 256  # if at most this many thresholds are near a best one, all are kept
+TRIED_THRESHOLDS = 1024  # otherwise, draws choose those to keep among this many
+DRAWS_PER_TASK = 512  # draws that one task makes
+MOST_CHOSEN = 96  # most thresholds that draws choose
+TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # trial draws show over which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
-MOST_BITS = 30  # of a row's contribution as an integer
-PARTS_PER_MEAN_WEIGHT = 128  # parts of the mean row weight in which weights are counted
+MOST_BITS = 30  # bits of a row's contribution as an integer
+PARTS_PER_MEAN_WEIGHT = 128  # weights are counted in 1 / 128 of the mean row weight
 INNER_EDGES = np.arange(1, N_BINS) / N_BINS
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
@@ -81,14 +82,14 @@ class JointSums:
     Parameters
     ----------
     models : mapping of str to FewCells
-        Two or more models of the same rows.
+        Two or more models that scored the same rows.
     specs : mapping of str to MetricSpec
         Metrics by their names in results.
 
     Attributes
     ----------
     n_added, squared : int
-        Number of rows so far, copies included: both are the same. Or the sums of weights, and of squared weights.
+        Sums of weights and of squared weights so far. Without weights, both are the number of rows, including copies.
     """
 
     __slots__ = ("_bins", "_groups", "_part", "_products", "models", "n_added", "readings", "specs", "squared", "terms")
@@ -115,7 +116,7 @@ class JointSums:
                 ]
 
     def empty(self) -> JointSums:
-        """Return sums of no rows, to which sums of the same models can be added."""
+        """Return empty sums for the same models."""
         other = object.__new__(type(self))
         for name in ("_part", "models", "specs", "readings", "terms"):
             setattr(other, name, getattr(self, name))
@@ -123,7 +124,7 @@ class JointSums:
         return other
 
     def add(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: NDArray[Any] | None = None) -> None:
-        """Add rows: whether each is positive, finite scores by model, and weights or numbers of copies."""
+        """Add rows, given each row's class, its finite score by each model, and its weight or number of copies."""
         flags = np.ascontiguousarray(flags).view(np.uint8)
         cells = [np.empty(min(ROWS_PER_BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
         for start in range(0, flags.size, ROWS_PER_BLOCK):
@@ -149,7 +150,7 @@ class JointSums:
             self.squared += n if weights is None else int(squares.sum())
 
     def add_all(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: Any = None) -> None:
-        """Add rows as `add` does, with all threads."""
+        """Add rows like `add`, using all threads."""
         parts: list[JointSums] = []
 
         def workspace() -> JointSums:
@@ -175,27 +176,28 @@ class JointSums:
                 counts += more
 
     def covariance(self, k: int) -> Floats:
-        """Return the covariance of the models' linear metric number k, of shape (n_models, n_models)."""
+        """Return the covariance matrix of the models' values of the k-th linear metric, (n_models, n_models)."""
         values = np.empty((len(self.terms), len(self.terms)))
         for (a, b), products in self._products.items():
             values[a, b] = values[b, a] = products[k] * (self.terms[a].units[k] * self.terms[b].units[k])
         return values
 
     def covariance_of_bins(self) -> Floats:
-        """Return the covariance of sums in the calibration error's bins, (n_models, n_bins, n_models, n_bins)."""
+        """Return the covariance of models' sums by calibration bin, (n_models, n_bins, n_models, n_bins)."""
         values = np.empty((len(self.terms), N_BINS, len(self.terms), N_BINS))
         for (a, b), products in self._bins.items():
             mine, other = self.terms[a], self.terms[b]
             values[a, :, b] = products * (mine.wrong_unit * other.wrong_unit)
             n_rows = self.n_added if self._part is None else self.n_added**2 / self.squared  # effective number of rows
-            values[a, :, b] -= np.outer(mine.off, other.off) / n_rows  # the number of rows is fixed
+            values[a, :, b] -= np.outer(mine.off, other.off) / n_rows  # since the number of rows is fixed
             values[b, :, a] = values[a, :, b].T
         return values
 
     def counts_of_groups(self, k: int) -> Floats:
-        """Return rows by class and by the groups of each pair of models (also a model with itself) near place k.
+        """Return rows by class and by two models' groups near place k, for all pairs (also a model with itself).
 
-        For weighted rows they are squared weights: the covariance if each row occurs a Poisson number of times.
+        Weighted rows count by their squared weights, which gives the covariance if each row occurs a Poisson number of
+        times.
         """
         width = max(terms.sizes[k].shape[1] for terms in self.terms)
         counts = np.zeros((2, len(self.terms), width, len(self.terms), width))
@@ -208,7 +210,7 @@ class JointSums:
         return counts
 
     def sizes_of_groups(self, k: int) -> Floats:
-        """Return rows, or their weight, by class and by each model's groups near place k."""
+        """Return numbers of rows, or their weight, by class and by each model's groups near place k."""
         sizes = np.zeros((2, len(self.terms), max(terms.sizes[k].shape[1] for terms in self.terms)))
         for a, terms in enumerate(self.terms):
             sizes[:, a, : terms.sizes[k].shape[1]] = terms.sizes[k]
@@ -216,14 +218,14 @@ class JointSums:
 
 
 def _mean_weight(model: FewCells) -> float | None:
-    """Return the mean weight of a model's rows, weighted by itself; None for rows without weights."""
+    """Return the mean of a model's row weights, weighted by the weights themselves; None without weights."""
     if model.squares is None:
         return None
     return (model.squares.n_pos + model.squares.n_neg) / (model.counts.n_pos + model.counts.n_neg)
 
 
 def _in_parts(model: FewCells, part: float) -> FewCells:
-    """Return the same model with weights as integer multiples of a part."""
+    """Return the same model with weights as integer multiples of `part`."""
 
     def whole(counts: ThresholdCounts) -> ThresholdCounts:
         sums = (np.rint(each / part).astype(np.int64) for each in (counts.tps, counts.fps))
@@ -241,11 +243,11 @@ class Readings(NamedTuple):
 
     linear: list[str]
     together: list[list[str]]  # lists of metrics that are read at the same places
-    calibration: list[str]  # one, or none
+    calibration: list[str]  # the calibration error, if requested
 
     @classmethod
     def of(cls, models: Mapping[str, FewCells], specs: Specs) -> Self:
-        """Return the metrics of some specs, by how they are computed."""
+        """Group metrics by how their differences are computed."""
         linear: list[str] = []
         together: dict[Any, list[str]] = {}
         calibration: list[str] = []
@@ -261,21 +263,21 @@ class Readings(NamedTuple):
 
 
 class ModelTerms(NamedTuple):
-    """Contributions of a row in each cell to a model's sums: integers, times units."""
+    """A row's contributions to a model's sums, by the row's cell: integers times units."""
 
-    grid: ScoreGrid  # of cells, from the lowest scores up
-    gains: NDArray[np.int32]  # (2, n_cells, n_metrics) to linear metrics, of a negative and a positive
-    units: Floats  # (n_metrics,), NaN if a metric is not known
-    wrong: NDArray[np.int32]  # (2, n_cells) label minus probability
-    wrong_unit: float  # NaN if scores are not probabilities
-    bins: NDArray[np.uint16]  # (n_cells,) of the calibration error
-    off: Floats  # (n_bins,) sums of labels minus probabilities
-    groups: list[NDArray[np.uint16]]  # (n_cells,) near each place
-    sizes: list[Ints]  # (2, n_groups) rows of each
+    grid: ScoreGrid  # cells, in ascending order of scores
+    gains: NDArray[np.int32]  # (2, n_cells, n_metrics): of a negative and a positive to linear metrics
+    units: Floats  # (n_metrics,): units of `gains`, NaN if a metric is not known
+    wrong: NDArray[np.int32]  # (2, n_cells): label minus probability
+    wrong_unit: float  # unit of `wrong`; NaN if scores are not probabilities
+    bins: NDArray[np.uint16]  # (n_cells,): bin of the calibration error
+    off: Floats  # (n_bins,): sums of labels minus probabilities
+    groups: list[NDArray[np.uint16]]  # (n_cells,): group near each place
+    sizes: list[Ints]  # (2, n_groups): numbers of rows in each group
 
     @classmethod
     def of(cls, model: FewCells, specs: Specs, readings: Readings, mean_weight: float | None) -> Self:
-        """Return the contributions for a model, whose counts are of rows, or of weights with a mean."""
+        """Return the contributions for a model; if `mean_weight` is given, the model's counts are sums of weights."""
         in_rows, n_parts = model, 1
         if mean_weight is not None:
             in_rows, n_parts = _in_parts(model, mean_weight), PARTS_PER_MEAN_WEIGHT
@@ -305,7 +307,7 @@ class ModelTerms(NamedTuple):
 
 
 def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
-    """Return values as integers of at most `bits` bits, and their unit; NaN if one is not finite."""
+    """Return values as integers of at most `bits` bits, and their unit; the unit is NaN if a value is not finite."""
     largest = float(np.abs(values).max())
     if not math.isfinite(largest):
         return np.zeros(values.shape, dtype=np.int32), math.nan
@@ -314,7 +316,7 @@ def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
 
 
 def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Floats) -> Floats:
-    """Return the contribution of a row of each class and cell to a linear metric, of shape (2, n_cells)."""
+    """Return a row's contribution to a linear metric by class and cell, of shape (2, n_cells)."""
     counts, entry = model.counts, METRICS[spec.name]
     unknown = np.full(means.shape, np.nan)
     if entry.of == "probabilities":
@@ -348,16 +350,16 @@ def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Flo
 
 
 def _probability_cuts(counts: ThresholdCounts | None) -> Floats:
-    """Return cuts that cells of probabilities always have: bins of the calibration error, and octaves near 0 and 1."""
+    """Return the cuts that cells of probabilities must include: calibration bins, and octaves near 0 and 1."""
     if counts is None:
         return np.empty(0)
     tails = 0.5 ** np.arange(1, 60)
-    cuts = np.concatenate((tails, 1 - tails, np.nextafter(INNER_EDGES, 1)))  # a bin ends with its upper edge
+    cuts = np.concatenate((tails, 1 - tails, np.nextafter(INNER_EDGES, 1)))  # a bin includes its upper edge
     return np.asarray(cuts[(cuts > counts.thresholds[-1]) & (cuts <= counts.thresholds[1])])
 
 
 def mean_probabilities(counts: ThresholdCounts, edges: Floats) -> Floats:
-    """Return the mean probability of each class in each cell, of shape (2, n_cells), from the finer cells within."""
+    """Return the mean probability by class and cell, of shape (2, n_cells), from the finer cells of `counts`."""
     p = counts.thresholds[1:]
     ends = np.clip(np.concatenate((p[-1:], edges, p[:1])), 0.0, 1.0)
     means = np.tile((ends[1:] + ends[:-1]) / 2, (2, 1))
@@ -379,7 +381,7 @@ def _off(counts: ThresholdCounts) -> Floats:
 
 
 def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
-    """Return the group of each step of a model's counts, highest first; groups count from 0 at the lowest scores."""
+    """Return the group of each step of a model's counts, highest score first; group 0 has the lowest scores."""
     row, last = model.places.get(label), model.counts.tps.size - 1
     cuts = np.empty(0, dtype=np.intp)
     if row is not None:
@@ -392,7 +394,7 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the rows of counts that are best in some draws, and one between any two; all rows if they are few."""
+    """Return the rows of counts that are best in some draw, and one between each two; all rows if there are few."""
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
     about = share.near(own, TRIED_THRESHOLDS, -1 / 3)
@@ -407,7 +409,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     n_pos, n_neg = tps[:, -1:], fps[:, -1:]
     best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
     found = sorted_unique(best)
-    if found.size > MOST_CHOSEN:  # drawing takes time in the cube of their number
+    if found.size > MOST_CHOSEN:  # the time of drawing grows with the cube of their number
         found = sorted_unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
     return np.asarray(about[sorted_union(found, (found[1:] + found[:-1]) // 2)])
 
@@ -416,7 +418,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
 
 
 class PairDifference(NamedTuple):
-    """A metric of one model minus the same metric of another: simultaneous interval and adjusted p-value."""
+    """A difference in a metric between two models, with simultaneous interval and adjusted p-value."""
 
     value: float
     interval: Interval
@@ -426,22 +428,22 @@ class PairDifference(NamedTuple):
 def differences(
     joint: JointSums, values: Mapping[str, Mapping[str, float]], settings: BootstrapSettings
 ) -> dict[str, list[PairDifference]]:
-    """Return the differences of all pairs of models, in the order of `itertools.combinations`, by metric.
+    """Return the differences between all pairs of models, in the order of `itertools.combinations`, by metric.
 
     Parameters
     ----------
     joint : JointSums
         Sums of all rows.
     values : mapping of str to mapping of str to float
-        Metrics of the rows by model and by their names; NaN where undefined.
+        Values of the metrics by model and by metric name; NaN where undefined.
     settings : BootstrapSettings
-        The level and the random stream are used.
+        Settings, of which the level and the random stream are used.
 
     Returns
     -------
     dict of str to list of PairDifference
-        For metrics that are linear in the rows, p is the normal tail probability times the number of pairs, if that is
-        less than the share of draws.
+        The p-value of a linear metric is a share of draws, or the normal tail probability times the number of pairs if
+        that is smaller.
     """
     names = list(joint.models)
     pairs = np.array(list(combinations(range(len(names)), 2)))
@@ -455,7 +457,7 @@ def differences(
         deviations[label] = _of_bins(joint, generator(len(linear)))
 
     def near(k: int) -> dict[str, Floats]:
-        with np.errstate(divide="ignore", invalid="ignore"):  # draws without a class
+        with np.errstate(divide="ignore", invalid="ignore"):  # in draws that lack a class
             return _near_places(joint, k, together[k], generator(len(linear) + 1 + k))
 
     for found in run(near, range(len(together)), compiles="places"):
@@ -467,9 +469,9 @@ def differences(
 
 
 def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Return normal draws of models' sums, (n_draws, n_models, ...); NaN for models with an unknown covariance.
+    """Return normal draws of models' sums, (n_draws, n_models, ...); NaN for models whose covariance is unknown.
 
-    The covariance is of shape (n_models, ..., n_models, ...). Models with equal covariance have identical draws.
+    The covariance has shape (n_models, ..., n_models, ...). Models with equal covariance have identical draws.
     """
     n_models = len(covariance)
     flat = covariance.reshape(math.isqrt(covariance.size), -1)
@@ -494,7 +496,7 @@ def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> F
 def _compare(
     values: Floats, deviations: Floats, spec: MetricSpec, pairs: Ints, settings: BootstrapSettings
 ) -> list[PairDifference]:
-    """Return the difference of each pair."""
+    """Return the difference between the models of each pair."""
     from scipy.special import ndtr
 
     low, high = metric_bounds(spec)
@@ -505,7 +507,7 @@ def _compare(
     found = []
     for (a, b), (difference, interval, error, pvalue, _) in zip(pairs, fields, strict=True):
         least = 1.0
-        if len(deviations) == LINEAR_DRAWS and error:  # normal: its tail is known
+        if len(deviations) == LINEAR_DRAWS and error:  # the draws are normal, so their tail is known
             least = len(pairs) * 2 * float(ndtr(-abs(difference) / error))
         both = values[[a, b]]
         value = float(both[0] - both[1]) if np.isfinite(both).all() else math.nan
@@ -538,7 +540,7 @@ def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random
 
 
 def _above(sizes: Floats) -> Floats:
-    """Return the rows above each threshold, from none to all, from the highest threshold down, for ascending groups."""
+    """Return the numbers of rows above each threshold, from 0 (highest threshold) to all; groups are ascending."""
     above = np.zeros((len(sizes), sizes.shape[1] + 1))
     np.cumsum(sizes[:, ::-1], axis=1, out=above[:, 1:])
     return np.clip(above, 0, np.maximum(above[:, -1:], 0), out=above)
@@ -566,7 +568,7 @@ def _read_bep(spec: MetricSpec, tps: Floats, fps: Floats) -> Floats:
 
 
 def _read_where(crossing: Floats, along: Floats) -> Floats:
-    """Return, for each draw, the linearly interpolated value of one line where another, rising line reaches 0."""
+    """For each draw, interpolate the line `along` at the point where the rising line `crossing` reaches 0."""
     at = np.argmax(crossing >= 0, axis=1)[:, None]
     before, after = (
         [np.take_along_axis(each, k, axis=1)[:, 0] for each in (crossing, along)] for k in (np.maximum(at - 1, 0), at)
@@ -576,7 +578,7 @@ def _read_where(crossing: Floats, along: Floats) -> Floats:
     return before[1] + (after[1] - before[1]) * share
 
 
-# How metrics are read from counts above thresholds, of shape (n_draws, n_thresholds); others at the best threshold.
+# Readers of metrics from counts above thresholds, (n_draws, n_thresholds); others are read at the best threshold.
 READERS: dict[str, Callable[[MetricSpec, Floats, Floats], Floats]] = {
     "equal_error_rate": _read_eer,
     "break_even_point": _read_bep,

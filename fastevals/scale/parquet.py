@@ -1,4 +1,4 @@
-"""Rankings of rows in files: Parquet, Arrow, data sets and streams of record batches, of any number of rows."""
+"""Rankings of any number of rows, read from Parquet and Arrow files, data sets or streams of record batches."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from fastevals.scale.summary import MOST_CELLS, RankingSummary
 
 __all__ = ["ranking", "ranking_summary"]
 
-POSITIVES_SHARE = 1 / 4  # of free memory for the scores of positives, by default
+POSITIVES_SHARE = 1 / 4  # share of free memory for the scores of positives, by default
 
 
 class FileOptions(RankingOptions, total=False):
-    """How rows of files are counted."""
+    """Options for counting the rows of files."""
 
     filesystem: Any
     progress: bool
 
 
 class ExactOptions(FileOptions, total=False):
-    """How much memory the scores of positives may take."""
+    """Options for exact rankings: the memory for the scores of positives."""
 
     memory: int | str | None
 
@@ -81,42 +81,43 @@ def ranking(
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
-    """Return the ranking of all rows of files, in any number: exact, or with a certificate.
+    """Return the ranking of all rows in files, however many: exact, or with certified bounds.
 
     Parameters
     ----------
-    data : path, sequence of paths, or what pyarrow reads
+    data : path, sequence of paths, or anything that pyarrow reads
         Parquet, Arrow or CSV files, folders, patterns such as ``"scores/*.parquet"``, addresses such as ``s3://...``; a
-        data set or table of pyarrow; a record-batch reader, or another object with an Arrow stream; a frame or columns
-        by name. Columns of hive partitions (``day=1/``) are columns.
+        data set or table of pyarrow; a record-batch reader, or another object with an Arrow stream; a frame, or a
+        mapping of names to columns. Hive partitions (``day=1/``) become columns.
     label : str
         Column of the true class.
     score : str or sequence of str
-        Column of scores, higher for the positive class; for several columns, one per model, a dict is returned.
+        Column of scores, which must be higher for the positive class. If several columns are given, one per model, a
+        dict is returned.
     sample_weight : str, optional
         Column of row weights: each row is one independent observation. Integer weights are counted exactly. Intervals
-        use their squares, which are kept for weights below 2**30.
+        need the squared weights, which are kept for weights below 2**30.
     frequency_weight : str, optional
-        Column with the number of copies of each row: integers, equivalent to repeating the rows. Not with
-        `sample_weight`.
+        Column with the number of copies of each row: integers. A row with n copies counts like n equal rows. Not
+        allowed with `sample_weight`.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     exact : bool, optional
-        True: two scans, and all numbers equal those of the rows in memory. False: one scan and a sample, and numbers
-        are `Certified` if there are more distinct scores than cells. By default exact, if data can be read again and
+        If true, scan twice; all numbers equal those computed in memory. If false, read a sample and scan once; numbers
+        are `Certified` if there are more distinct scores than cells. By default true if data can be read repeatedly and
         weights are integers.
     cells : int
-        Approximate number of ranges of scores, if it is not exact.
+        Approximate number of score ranges, if the ranking is not exact.
     at : float or array-like, optional
         Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and, if
-        they all fit in memory, at scores of positives; elsewhere counts raise an error, or have bounds.
+        they all fit in memory, at scores of positives; at other thresholds, counts raise an error or have bounds.
     memory : int or str, optional
         Bytes, such as ``"1GB"``, that the scores of positives may take, at 44 bytes each. If they need more, they are
         counted in several ranges, with one scan each. By default a quarter of the free memory.
     on_missing_label : {"raise", "drop"}
-        Whether a row without a label is an error or is left out.
+        Whether rows without a label raise an error or are left out.
     on_invalid : {"raise", "drop"}
-        Whether a row without a label, a weight or a finite score is an error or is left out.
+        Whether rows without a weight or a finite score raise an error or are left out.
     filesystem : pyarrow.fs.FileSystem, optional
         The file system of the paths.
     progress : bool
@@ -125,9 +126,9 @@ def ranking(
     Returns
     -------
     Ranking or CertifiedRanking, or a dict of them by model
-        With the methods of a `Ranking`. In an exact one, `break_even_point`, `equal_error_rate` and a quota
-        (`threshold_for`) may need another scan, for a threshold among negatives; a copy or a pickled one can't scan. It
-        has metrics of probabilities if at most one negative lies between any two scores at which counts are known.
+        Objects with the methods of a `Ranking`. In an exact ranking, `break_even_point`, `equal_error_rate` and a quota
+        (`threshold_for`) may scan again, to find a threshold among negatives; copies and pickled rankings can't scan.
+        Metrics of probabilities are available if at most one negative lies between any two scores with known counts.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def ranking_summary(
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
-    """Return the summary of all rows of files, from one scan: it can be stored, merged with others, and resampled.
+    """Summarize all rows of files in one scan; the summary can be stored, merged with others, and resampled.
 
     Parameters
     ----------
@@ -281,7 +282,7 @@ def exact_rankings(
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
-        if scans.n_ranges > 1:  # there are too many points to keep: use what was computed from them
+        if scans.n_ranges > 1:  # too many points to keep: use the results computed from them
             curve, highest = curves[k], block.highest[k]
             found[name] = curve.ranking(highest, rows, reader.classes, reader.weighs_rows, block.known_sums)
     return found

@@ -1,4 +1,4 @@
-"""A summary as bytes: a head in JSON and arrays of integers, with a version and a checksum; nothing is executed."""
+"""Summaries as bytes: a JSON head and integer arrays, with a version and a checksum. Reading executes no code."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from fastevals.scale.fields import TIMES, Fields, Room
 
 MAGIC = b"fastevals"
 VERSIONS = range(1, 3)
-SQUARES = "squares"  # of weights: summaries with them are of version 2, all others of version 1, as before
+SQUARES = "squares"  # of weights; summaries with squares have version 2, all others version 1
 CHECKSUM_BYTES = 16
-LEVEL = 1  # of zlib: higher ones take longer and gain little
+LEVEL = 1  # zlib's level; higher levels take longer and save little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
 PLANE = struct.Struct("<QQ")  # numbers of values and of packed bytes
 MOST_ARRAYS = 64
-FILE_SHARE = 1 / 2  # of free memory that a file may take
+FILE_SHARE = 1 / 2  # share of free memory that a file may take
 
 
 class Summary:
-    """What all summaries can do: be stored as bytes, read from them, pickled that way, and merged."""
+    """Base class of summaries, which can be converted to bytes and back, pickled, and merged."""
 
     __slots__ = ()
 
     KIND: ClassVar[str]
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return head and arrays."""
+        """Return the head and the arrays."""
         raise NotImplementedError
 
     @classmethod
@@ -47,11 +47,11 @@ class Summary:
         raise NotImplementedError
 
     def _merged(self, others: Sequence[Self]) -> Self:
-        """Return a summary of the rows of this one and of others of the same kind."""
+        """Return a summary of the rows of this summary and of others of its kind."""
         raise NotImplementedError
 
     def to_bytes(self) -> bytes:
-        """Return the summary as bytes, with a version and a checksum; reading them executes nothing."""
+        """Return the summary as bytes, with a version and a checksum; reading them executes no code."""
         return pack(self.KIND, *self._payload())
 
     @classmethod
@@ -61,13 +61,13 @@ class Summary:
         Raises
         ------
         ValueError
-            If they are damaged, not a summary of this kind, or of a newer version.
+            If the bytes are damaged, are not a summary of this kind, or have a newer version.
         """
         return cls._unpack(data)
 
     @classmethod
     def _unpack(cls, data: bytes, room: Room | None = None) -> Self:
-        """Return the summary from bytes; if they are part of others, they share the `room` of these."""
+        """Return the summary from bytes; bytes inside another summary share its `room`."""
         fields = unpack(data, cls.KIND, room)
         try:
             summary = cls._from_payload(fields)
@@ -81,12 +81,12 @@ class Summary:
         return type(self).from_bytes, (self.to_bytes(),)
 
     def merge(self, *others: Self) -> Self:
-        """Return a summary of the rows of this one and of others, which do not change.
+        """Return a summary of the rows of this summary and of others; none of them is changed.
 
         Raises
         ------
         ValueError
-            If another one has another kind, other options, or labels of another type.
+            If the summaries differ in kind, options or type of labels.
         """
         for other in others:
             if not isinstance(other, type(self)):
@@ -95,12 +95,12 @@ class Summary:
 
 
 def weighted_head(is_weighted: bool) -> dict[str, Any]:
-    """Return the field about weights in a head; without weights there is none, as in earlier versions."""
+    """Return the head's field about weights, which earlier versions lack; empty if rows have no weights."""
     return {"weighted": True} if is_weighted else {}
 
 
 def as_json(values: Iterable[Any]) -> list[Any]:
-    """Return labels as JSON values; infinite ones, which JSON lacks, become text in a list of their own."""
+    """Return labels as JSON values; infinite labels, which JSON lacks, become text inside a list."""
     return [[str(value)] if isinstance(value, float) and math.isinf(value) else value for value in values]
 
 
@@ -115,7 +115,7 @@ def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     parts = [FRAME.pack(MAGIC, VERSIONS[SQUARES in arrays], len(text), len(arrays)), text]
     for array in arrays.values():
         values = np.ascontiguousarray(array).view(np.uint64)
-        planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes at the same place are similar
+        planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # similar bytes come together
         packed = zlib.compress(planes.data, LEVEL)
         parts += [PLANE.pack(values.size, len(packed)), packed]
     content = b"".join(parts)
@@ -199,7 +199,7 @@ def read_file(path: str) -> bytes:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file, even a pipe that nobody writes to."""
+    """Open a file without waiting, even if it is a pipe that nobody writes to."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -208,7 +208,7 @@ def _no_json(text: str) -> None:
 
 
 def _unpacked(name: str, packed: bytes, size: int) -> NDArray[np.uint64]:
-    """Return an array of `size` values, without ever taking more memory than they do."""
+    """Unpack an array of `size` values without ever using more memory than they need."""
     inflate = zlib.decompressobj()
     try:
         planes = inflate.decompress(packed, 8 * size + 1)

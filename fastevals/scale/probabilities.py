@@ -38,15 +38,15 @@ HIGHEST_LOSS = 745  # at least -log of the smallest float
 
 
 class ProbabilitySummary(Summary):
-    """Any number of rows, for metrics of predicted probabilities: Brier score, log loss, calibration.
+    """Summary of any number of rows for metrics of predicted probabilities: Brier score, log loss, calibration.
 
-    Sums of losses are integers, so the order of rows and their division into parts do not matter: values equal those of
-    all rows in memory, bit by bit. Summaries of parts merge into one of all rows.
+    Sums of losses are integers, so the order of rows and their division into parts do not matter: results are
+    bit-identical to those of all rows in memory. Summaries of parts merge into one summary of all rows.
 
     Parameters
     ----------
     n_bins : int
-        Number of equal-width bins of the calibration curve, and of its error.
+        Number of equal-width bins for the calibration curve and the expected calibration error.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
 
@@ -74,11 +74,11 @@ class ProbabilitySummary(Summary):
         n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
         self._labels: tuple[Any, Any] = (pos_label, None)
         self.is_weighted = False  # whether rows have weights
-        self._squares: NDArray[np.int64] | None = None  # of weights by cell, if they are known,
-        self._squared = 0  # and their sum
+        self._squares: NDArray[np.int64] | None = None  # squared weights by cell, if they are known
+        self._squared = 0  # sum of the squared weights
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
-        self._losses = [0] * 5  # squared, logarithmic, number of infinite ones, and what rounding cut off of both
+        self._losses = [0] * 5  # squared loss, log loss, number of infinite losses, and remainders of both
         self._bins = np.zeros(2 * n_bins, dtype=np.int64)
         self._ends = np.tile([np.inf, -np.inf], n_bins)
         self._sums = [0] * n_bins
@@ -95,7 +95,7 @@ class ProbabilitySummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. If one can't be counted, it raises an error and counts none of them.
+        """Count more rows. If a row can't be counted, raise an error and count none of them.
 
         Parameters
         ----------
@@ -107,7 +107,8 @@ class ProbabilitySummary(Summary):
             Row weights: integers, not negative, with a sum over all rows of at most 2**37. Intervals need sums of
             squared weights, which are kept as long as they are at most 2**62 and weights are below 2**30.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+            Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
+            `sample_weight`.
 
         Raises
         ------
@@ -149,7 +150,7 @@ class ProbabilitySummary(Summary):
                 self._losses[k] += more
 
     def _squares_of(self, whole: NDArray[np.int64] | None, n: int, *, are_weights: bool) -> NDArray[np.int64] | None:
-        """Return the squared weights of n rows, if they are to be counted."""
+        """Return the squared weights of n rows; None if squares are not counted."""
         if are_weights and not self.is_weighted:
             self._squares, self._squared = self._cells.copy(), self.n_positives + self.n_negatives
         self.is_weighted = self.is_weighted or are_weights
@@ -186,12 +187,12 @@ class ProbabilitySummary(Summary):
 
     @property
     def n_positives(self) -> int:
-        """Positive rows, or their weight."""
+        """Number of positive rows, or their weight."""
         return int(self._bins[1::2].sum())
 
     @property
     def n_negatives(self) -> int:
-        """Negative rows, or their weight."""
+        """Number of negative rows, or their weight."""
         return int(self._bins[::2].sum())
 
     @property
@@ -205,12 +206,12 @@ class ProbabilitySummary(Summary):
         return f"ProbabilitySummary({self.n_positives + self.n_negatives} rows, {self.n_positives} positives)"
 
     def brier_score(self) -> float:
-        """Return the mean squared error of the probabilities, as `Ranking.brier_score`; NaN without rows."""
+        """Return the mean squared error of the probabilities, like `Ranking.brier_score`; NaN without rows."""
         squares, _, _, rest, _ = self._losses
         return min(self._mean("brier_score", squares, 0, rest), 1.0)
 
     def log_loss(self) -> float:
-        """Return the mean of -log(probability of the true label), as `Ranking.log_loss`; NaN without rows."""
+        """Return the mean of -log(probability of the true label), like `Ranking.log_loss`; NaN without rows."""
         _, logs, infinite, _, rest = self._losses
         return self._mean("log_loss", logs, infinite, rest)
 
@@ -222,12 +223,12 @@ class ProbabilitySummary(Summary):
         return math.nan
 
     def calibration_curve(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> CalibrationCurve:
-        """Return the calibration curve in the summary's bins, as `Ranking.calibration_curve`.
+        """Return the calibration curve in the summary's bins, like `Ranking.calibration_curve`.
 
         Raises
         ------
         ValueError
-            If a score is outside [0, 1], or if bins are requested that are not kept.
+            If a score is outside [0, 1], or if the requested bins are not those of the summary.
         """
         kept = self._edges.size - 1
         if n_bins not in (None, kept) or strategy != "uniform":
@@ -255,7 +256,7 @@ class ProbabilitySummary(Summary):
         return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:
-        """Return counts with the rows of each cell and class at their mean probability, to bootstrap cells."""
+        """Return counts for bootstrapping cells, with each class's rows in a cell at their mean probability."""
         counts = counts_of_cells(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 

@@ -1,8 +1,9 @@
-"""Weights rounded to whole units: how far off their sums may be, and the effect on metrics.
+"""Weights rounded to whole units: the error of their sums, and its effect on metrics.
 
-A row has at least 1 unit, and its weight is within half a unit of its units. So the weight of any rows of a class is
-off by at most the sum of all roundings, and by at most half of itself. Counts moved that far one way at each threshold
-are no better than the rows' counts; moved the other way, they are no worse.
+A row has at least 1 unit, and its weight differs from its units by at most half a unit. So the total weight of some
+rows of a class is off by at most the sum of all rounding errors, and by at most half of the total. If counts are
+shifted by that error in one direction at each threshold, they are no better than the rows' own counts; shifted in the
+other direction, they are no worse.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 from fastevals._options import named_by_base
 from fastevals.counts import Cells, ThresholdCounts
 
-PARTS = 2**20  # parts of a unit in which roundings are added up
-LOST = 2.0**-53  # relative rounding of a division by a unit
+PARTS = 2**20  # rounding errors are counted in 1 / PARTS of a unit
+LOST = 2.0**-53  # relative rounding error of a division by a unit
 
-WORSE, BETTER = -1, 1  # sides
+WORSE, BETTER = -1, 1  # directions in which counts are shifted
 
 
 def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -> NDArray[np.int64]:
@@ -29,7 +30,7 @@ def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -
 
 
 class Spare(NamedTuple):
-    """Units by which the rows of each class may weigh more or less than was counted."""
+    """Units by which the total weight of each class may differ from the counted weight."""
 
     negatives: float = 0.0
     positives: float = 0.0
@@ -40,7 +41,7 @@ class Spare(NamedTuple):
         return not (self.negatives or self.positives)
 
     def share(self, counts: ThresholdCounts) -> float:
-        """Return the largest share of weight that may be off, counted in the numerator and in the denominator."""
+        """Return the largest relative error of a mean, whose numerator and denominator may both be off."""
         total, off = float(counts.n_pos + counts.n_neg), sum(self)
         return 2 * off / max(total - off, total / 2) if total else 0.0
 
@@ -51,7 +52,7 @@ def moved(sums: Any, spare: float, side: int) -> Any:
 
 
 def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
-    """Return cells that are as bad, or as good, as rounding allows."""
+    """Return the worst or the best confusion matrix cells that rounding allows."""
     negatives, positives = spare
     return Cells(
         moved(at.tp, positives, side), moved(at.fp, negatives, -side), moved(at.fn, positives, -side),
@@ -61,7 +62,7 @@ def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
 
 @named_by_base
 class LooseCounts(ThresholdCounts):
-    """Counts whose cells at each threshold are as bad, or as good, as rounding allows."""
+    """Counts with the worst or the best confusion matrix cells that rounding allows at each threshold."""
 
     __slots__ = ("_side", "_spare")
 
@@ -70,7 +71,7 @@ class LooseCounts(ThresholdCounts):
 
     @classmethod
     def of(cls, counts: ThresholdCounts, spare: Spare, side: int) -> ThresholdCounts:
-        """Return counts that are off to one side; unchanged if nothing was rounded."""
+        """Return counts shifted in one direction; unchanged if nothing was rounded."""
         if spare.is_none:
             return counts
         loose = cls._unchecked(counts.thresholds, counts.tps, counts.fps)
@@ -84,10 +85,11 @@ class LooseCounts(ThresholdCounts):
 
 
 def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share: bool = False) -> ThresholdCounts:
-    """Return counts whose class rates and share of positives are off to one side.
+    """Return counts whose class rates and share of positives are shifted in one direction.
 
-    Fewer positives are the worse side. Over the share of rows predicted positive (`over_share`) they are neither better
-    nor worse: there, counts have the fewest possible positives, and points move by the effect of having more.
+    A smaller share of positives is worse. On curves over the share of rows predicted positive (`over_share`), it is
+    neither better nor worse: there, counts have the fewest possible positives, and points move by the effect of having
+    more.
     """
     if spare.is_none:
         return counts

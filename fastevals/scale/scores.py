@@ -1,4 +1,4 @@
-"""The counts that a report needs of the rows of files, in ranges of scores: to keep, merge and read again."""
+"""The counts that a report needs from files' rows, by range of scores; they can be stored, merged and read again."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     S = TypeVarWithDefault("S", covariant=True, default=RankingSummary)
 else:
-    S = TypeVar("S")  # of a model, or of a value of the column that divides the rows
+    S = TypeVar("S")  # a model's summary, or the summaries of a value of the column that divides rows
 
 SAMPLED_PIECES = 16  # pieces that a grid is fitted to
 FEW_PIECES = 4  # sampled pieces that are enough to represent the scores of another piece
 BEYOND = 64  # one cell in 64 is reserved for scores below the whole sample, and one for scores above it
-MOST_VALUES = 1000  # of a column, each with its own summaries
-ROWS_PER_SCORE = 4  # sampled rows per distinct score from which the rows may have few distinct scores
+MOST_VALUES = 1000  # most values of a column, each with its own summaries
+ROWS_PER_SCORE = 4  # with this many sampled rows per distinct score, distinct scores may be few
 ROUND = 8  # pieces per thread, after which counts may be stored
 
 
@@ -51,9 +51,9 @@ class CountedBlock:
     n_samples, n_positives : int
         Number of rows.
     summaries : dict of str to RankingSummary
-        Summaries by model.
+        Summaries of rankings by model.
     probabilities : dict of str to ProbabilitySummary
-        Summaries by model; none if weights are not integers.
+        Summaries of probabilities by model; empty if weights are not integers.
     """
 
     n_samples: int
@@ -63,7 +63,7 @@ class CountedBlock:
 
     @property
     def n_negatives(self) -> int:
-        """Negative rows."""
+        """Number of negative rows."""
         return self.n_samples - self.n_positives
 
     @property
@@ -73,7 +73,7 @@ class CountedBlock:
 
     @property
     def has_squares(self) -> bool:
-        """Whether rows have no weights, or the sums of their squares are known."""
+        """Whether rows have no weights, or the sums of squared weights are known."""
         rankings = (as_ranking(name, summary) for name, summary in self.summaries.items())
         return not self.is_weighted or all(ranking._squares is not None for ranking in rankings)
 
@@ -82,7 +82,7 @@ class CountedBlock:
         return [*self.summaries.values(), *self.probabilities.values()]
 
     def add(self, rows: Rows, *, are_copies: bool = False) -> None:
-        """Count rows: each once, by its weight, or as a number of copies."""
+        """Count rows: each once, by its weight, or by its number of copies."""
         n_samples, n_positives = rows.counted(are_copies)
         self.n_samples += n_samples
         self.n_positives += n_positives
@@ -97,7 +97,7 @@ class CountedBlock:
                 self.probabilities[name]._count_rows(rows.flags, scores, units)
 
     def merge(self, *others: CountedBlock) -> CountedBlock:
-        """Return the rows of this one and others."""
+        """Return a block with the rows of this block and of others."""
         summaries = {
             name: summary.merge(*(other.summaries[name] for other in others))
             for name, summary in self.summaries.items()
@@ -114,10 +114,10 @@ class CountedBlock:
 
 @dataclass
 class ScoresSummary(Summary, Mapping[Any, S]):
-    """Scores of several models, counted in ranges, by value of a column: the output of `fastevals summarize`.
+    """Scores of several models, counted by range and by value of a column: the output of `fastevals summarize`.
 
-    A mapping of model names to `RankingSummary`; if a column divides the rows, of its values to such mappings. Models
-    are counted separately: it isn't known which rows one model ranks better than another.
+    A mapping from model names to `RankingSummary`; if a column divides the rows, from its values to such mappings.
+    Models are counted separately, so it is unknown which rows one model ranks better than another.
 
     Attributes
     ----------
@@ -128,17 +128,17 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     weight, by : str or None
         Columns of weights, and of values that divide the rows.
     are_copies : bool
-        Whether weights are numbers of copies of rows.
+        Whether weights are numbers of copies.
     labels : tuple
         The positive and the negative label; None if unknown.
     blocks : dict of label to CountedBlock
-        Counts by value, ascending; under None if rows are not divided.
+        Counts by value, ascending; under the key None if rows are not divided.
     left_out : LeftOut
-        Rows left out because they can't be counted.
+        Numbers of rows left out because they can't be counted.
     n_weightless : int
-        Rows left out because their weight is zero.
+        Number of rows left out because their weight is zero.
     pieces : dict of str to int
-        If counting is unfinished, the pieces that are counted, with their rows.
+        If counting is unfinished, the pieces that are counted, with their numbers of rows.
     """
 
     KIND = "scores"
@@ -152,7 +152,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     left_out: LeftOut = field(default_factory=LeftOut)
     n_weightless: int = 0
     pieces: dict[str, int] = field(default_factory=dict)
-    settings: list[Any] = field(default_factory=list)  # of a run that was stopped
+    settings: list[Any] = field(default_factory=list)  # settings of a run that was stopped
     are_copies: bool = False
 
     @property
@@ -204,11 +204,11 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         )  # fmt: skip
 
     def with_text_values(self) -> Self:
-        """Return a summary with numeric values converted to text, as they are shown."""
+        """Return a summary with the column's numeric values converted to text, as they are displayed."""
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
-        """Pass the labels to all summaries: part of the rows may have lacked one."""
+        """Pass the labels to all summaries; some parts of the rows may have lacked a label."""
         for block in self.blocks.values():
             for summary in block.all_summaries():
                 summary._labels = self.labels
@@ -305,7 +305,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             self._check_block(self.blocks[value])
 
     def _check_block(self, block: CountedBlock) -> None:
-        """Raise unless a block's summaries have the rows of the block."""
+        """Raise unless a block's summaries have the same rows as the block."""
         units = {summary._unit for summary in block.summaries.values()}
         weights = {tuple(summary.cells.totals.tolist()) for summary in block.summaries.values()}
         (totals,) = weights if len(weights) == 1 else [(-1, -1)]
@@ -332,11 +332,11 @@ def _as_text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else repr(value).lower()
 
 
-ENDLESS = (["inf"], ["-inf"])  # labels that JSON lacks
+ENDLESS = (["inf"], ["-inf"])  # infinite labels, as stored in JSON
 
 
 def _are_rows(value: Any) -> bool:
-    """Return whether a value is a number of rows and a number of positives among them."""
+    """Return whether a value is a pair: a number of rows, and the number of positives among them."""
     return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[1] <= value[0]
 
 
@@ -345,7 +345,7 @@ def _are_named(value: Any) -> bool:
 
 
 def _are_left_out(found: Any) -> bool:
-    """Return whether this is a value, the number of its rows that are left out, and the columns that they lack."""
+    """Return whether `found` lists a value, the number of its rows left out, and counts by the lacking column."""
     if not isinstance(found, list) or len(found) != 4:
         return False
     value, n_rows, *lacking = found
@@ -358,7 +358,7 @@ def _are_left_out(found: Any) -> bool:
 
 @dataclass(frozen=True)
 class Counting:
-    """How to count rows.
+    """Settings for counting rows.
 
     Attributes
     ----------
@@ -371,7 +371,7 @@ class Counting:
     largest_weight : float or None
         The largest weight, if weights are not integers.
     with_probabilities : bool
-        Whether to count for metrics of probabilities too.
+        Whether to also count for metrics of probabilities.
     may_move : bool
         Whether new ranges may be fitted to rows that `grids` don't fit.
     """
@@ -427,7 +427,7 @@ class Counting:
 
 @contextmanager
 def naming_weights(reader: RowReader, piece: Piece) -> Iterator[None]:
-    """Make errors name the column of weights and the piece; the row within a part is left out."""
+    """Make errors name the weight column and the piece, but not the row within a part."""
     try:
         yield
     except ValueError as error:
@@ -448,7 +448,7 @@ def count_scores(
     before: ScoresSummary | None = None,
     store: Callable[[ScoresSummary], None] | None = None,
 ) -> ScoresSummary:
-    """Count all rows of a reader, in one scan and a sample.
+    """Count all rows of a reader, with one sample and one scan.
 
     Parameters
     ----------
@@ -498,7 +498,7 @@ def count_scores(
 
 
 def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
-    """Return grids fitted to some rows of evenly spaced pieces, and to what is known of the others.
+    """Return grids fitted to some rows of evenly spaced pieces, and to the known score ranges of other pieces.
 
     If rows are sorted by score, the other pieces have scores that the sample does not show.
     """
@@ -520,11 +520,11 @@ def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64])
 def _cuts_of_unseen(
     name: str, sample: ScoreCells, others: Sequence[Piece], n_rows: int, cells: int
 ) -> NDArray[np.uint64]:
-    """Return cuts where pieces that were not sampled have scores and the sample has few.
+    """Return cuts for scores that occur in pieces outside the sample but are rare in the sample.
 
-    A piece that is not represented gets its share of the cells, from its lowest score to its highest. It is represented
-    if the sample has as many scores in that range as `FEW_PIECES` pieces of its size would give it, or half of all.
-    Some cells are reserved for scores outside the range of the sample.
+    A piece is represented if the sample has, between the piece's lowest and highest score, as many scores as
+    `FEW_PIECES` pieces of its size would give it, or half of all its scores. A piece that is not represented gets its
+    share of the cells over that range. Some cells are reserved for scores outside the range of the sample.
     """
     spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]
     n_taken = n_rows - sum(size for size, _ in spans)
@@ -572,9 +572,9 @@ def fitted_grids(
     thresholds: NDArray[np.uint64],
     cuts: Mapping[str, NDArray[np.uint64]] = MappingProxyType({}),
 ) -> dict[str, ScoreGrid]:
-    """Return grids for all rows, except for models with so few distinct scores that each can have a cell.
+    """Return grids for all rows, except for models with so few distinct scores that each can have its own cell.
 
-    `cuts` are cuts that a model always has, within the number of cells.
+    `cuts` are cuts that a model's grid must have; they count towards the number of cells.
     """
     grids = {}
     for name, sample in samples.items():
@@ -587,7 +587,7 @@ def fitted_grids(
 
 
 def _largest_weight(reader: RowReader) -> float | None:
-    """Return the largest weight; None if all are integers."""
+    """Return the largest weight; None if all weights are integers."""
     if not reader.files.can_repeat:
         return None
 

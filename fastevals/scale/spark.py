@@ -34,7 +34,7 @@ __all__ = [
 
 FAN = 32  # answers that a worker merges at a time
 MISSING = "frames of Spark need pyspark: pip install pyspark pandas pyarrow"
-SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, with at most so many
+SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows per partition by value, and most such partitions
 MOST_ROWS = 1 << 24  # the most rows of a partition
 SPARE = 1.2  # rows to sample per row wanted, since each is drawn at random
 
@@ -57,7 +57,7 @@ class SparkFrame(Frame):
         self.names = list(df.columns)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns; of a vector, as Spark's models return, the last entry."""
+        """Return a data frame of some columns; for a vector, such as Spark's models return, take its last entry."""
         from pyspark.sql import functions
 
         selected = []
@@ -131,7 +131,7 @@ class SparkFrame(Frame):
         return n_rows, 1 + (last or 0)
 
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows of a value in one partition."""
+        """Return the same rows, with all rows that share a value in one partition."""
         n_rows, _ = self.size
         n = max(min(-(-n_rows // SHUFFLED), MOST_SHUFFLED), -(-n_rows // MOST_ROWS), 1)
         frame = SparkFrame(self.df.repartition(n, _quoted(column)))
@@ -140,7 +140,7 @@ class SparkFrame(Frame):
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, with a range of scores in each partition; kept on disk while the context lasts."""
+        """Return the same rows, with one range of scores per partition; they stay on disk while the context lasts."""
         from pyspark import StorageLevel
 
         kept = self.select(columns).repartitionByRange(n_ranges, _quoted(column)).persist(StorageLevel.DISK_ONLY)
@@ -167,7 +167,7 @@ def _collected(df: Any) -> Any:
 
 
 def _quoted(name: str) -> str:
-    """Return a column's name as quoted in Spark's expressions."""
+    """Quote a column's name for Spark's expressions."""
     return "`" + name.replace("`", "``") + "`"
 
 

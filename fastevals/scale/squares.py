@@ -1,7 +1,7 @@
 """Squared weights of rows as integers: their sums are the same for any order and division of the rows.
 
 A square has two limbs of `LIMB_BITS` bits. Weights are below 2**40 units, and add up to at most 2**62, so the upper
-limb of a sum fits in 64 bits. So does the lower one until it is carried, which is after each chunk of rows.
+limb of a sum fits in 64 bits. The lower limb fits too, because its overflow is carried after each chunk of rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def with_squares(units: Ints) -> Ints:
 
 
 def of_ones(copies: Ints) -> Ints:
-    """Return the same for numbers of rows that weigh 1 each, of shape (3, ...)."""
+    """Return total weights and limbs of squares, of shape (3, ...), for numbers of rows of weight 1."""
     return np.stack((copies, copies & _ones(LIMB_BITS), copies >> LIMB_BITS))
 
 
@@ -50,7 +50,7 @@ def carry(lower: Ints, upper: Ints) -> None:
 
 
 def as_floats(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.float64]:
-    """Return sums of squares, each rounded once or twice."""
+    """Return sums of squares as floats, from their limbs; each is rounded at most twice."""
     return np.asarray(upper * 2.0**LIMB_BITS + lower)
 
 
@@ -59,7 +59,7 @@ def _ones(bits: int) -> int:
 
 
 class RowSums(NamedTuple):
-    """What total weights don't show about the rows of each class, negatives first: their number and summed cubes."""
+    """The number of rows and the sum of their cubed weights, by class (negatives first)."""
 
     rows: tuple[int, int] = (0, 0)
     cubes: tuple[int, int] = (0, 0)
@@ -80,15 +80,15 @@ class RowSums(NamedTuple):
 
     @classmethod
     def of_fields(cls, fields: Any) -> Self:
-        """Return the sums in a summary's head."""
+        """Read the sums from a summary's head."""
         return cls(*(tuple(fields.integers(name, 2)) for name in cls._fields))
 
     def head(self) -> dict[str, Any]:
-        """Return the fields of a summary's head."""
+        """Return the sums as fields of a summary's head."""
         return {name: list(map(hex, pair)) for name, pair in self._asdict().items()}
 
     def plus(self, other: RowSums) -> RowSums:
-        """Return the sums of both."""
+        """Return the sums over both sets of rows."""
         (a, b), (c, d) = ([x + y for x, y in zip(*each, strict=True)] for each in zip(self, other, strict=True))
         return RowSums((a, b), (c, d))
 
@@ -103,7 +103,7 @@ def _sum_of_cubes(units: Ints) -> int:
 
 
 def exact_sum(values: Ints) -> int:
-    """Return an exact sum of integers up to 2**62."""
+    """Return the exact sum of integers, each at most 2**62."""
     return (int((values >> 30).sum()) << 30) + int((values & _ones(30)).sum())
 
 
@@ -115,7 +115,7 @@ def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -
 
 
 def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
-    """Raise unless rows are possible whose integer weights and limbs of squares have these sums."""
+    """Raise unless some integer weights have these sums and these limbs of summed squares."""
     squares = as_floats(lower, upper)
     floats = weights.astype(np.float64)
     in_range = (lower >> LIMB_BITS == 0) & (upper <= weights)
@@ -126,7 +126,7 @@ def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
 
 
 def check_squares(counts: Ints, sums: RowSums) -> None:
-    """Raise unless rows are possible with the stored weights, squares and cubes; counts are as in `ScoreCells`."""
+    """Raise unless some rows have the stored sums of weights, squares and cubes; counts are as in `ScoreCells`."""
     weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
     check_limbs(weights, lower, upper)
     for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):

@@ -1,4 +1,4 @@
-"""Summaries of rows for a ranking: counted part by part, merged in any order, exact or with a certificate."""
+"""Summaries of rows for a ranking: counted part by part, merged in any order, exact or with certified bounds."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ from fastevals.scale.payload import SQUARES, Summary
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, RowSums, check_squares, exact_sum, of_ones, with_squares
 
-CHUNK = 1 << 21  # rows that are counted together; fewer rows wait for more,
-ROWS_PER_BATCH = 1 << 17  # unless ranges are given and there are at least this many, which are counted immediately
+CHUNK = 1 << 21  # rows that are counted together; fewer rows wait for more rows
+ROWS_PER_BATCH = 1 << 17  # this many rows are counted immediately if ranges are given
 SAMPLED_ROWS = 1 << 19  # rows of a chunk that a grid is fitted to
-MOVED = 4.0  # doubt, relative to evenly filled cells, from which a grid no longer fits new rows
+MOVED = 4.0  # most doubt of new rows, relative to evenly filled cells, at which a grid still fits
 FEW_SCORES = 1 << 10  # distinct scores that a ranking counts in a hash table
-SPARSE = 8  # rows of a chunk per score beyond these, from which a grid of atoms is faster than its sort
+SPARSE = 8  # above this many rows per score, counting in a grid of atoms is faster than sorting
 MOST_CELLS = 2**26
-SPARE = 4  # times as many cells as asked for that merged summaries may have
-UNITS = 2**24  # units of the largest weight
-NO_BOUNDS = "no bounds"  # as the negative label, without a positive one: no bounds are known
-SMALLEST_WEIGHT = 2.0**-900  # smallest value of the largest weight whose parts have the full precision of floats
+SPARE = 4  # merged summaries may have this many times the requested cells
+UNITS = 2**24  # units in the largest weight
+NO_BOUNDS = "no bounds"  # the negative label if no bounds are known; there is no positive label then
+SMALLEST_WEIGHT = 2.0**-900  # smallest `largest_weight` whose parts have full float precision
 
 
 class RankingSummary(Summary):
-    """Any number of rows, for a ranking: the number of rows of each class in each range of scores.
+    """Summary of any number of rows for a ranking: the number of rows of each class in each range of scores.
 
     As long as there are at most `cells` distinct scores, each has its own range, and all numbers are exact. Beyond
     that, ranges are fitted to the incoming rows, and numbers have a certificate: bounds that certainly contain the
-    value of the rows themselves. Summaries of parts (files, days, machines) merge into one of all rows.
+    exact value. Summaries of parts (files, days, machines) merge into one summary of all rows.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class RankingSummary(Summary):
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     largest_weight : float, optional
-        The largest possible row weight: weights are counted in 16 millionths of it, and certificates include the
+        The largest possible row weight: weights are rounded to multiples of 1/2**24 of it, and certificates include the
         rounding. Not needed for integer weights.
 
     Examples
@@ -85,9 +85,9 @@ class RankingSummary(Summary):
 
     Notes
     -----
-    Merged summaries that share one grid are bit-identical in any order. Those with grids of their own can always be
-    merged too; if that makes too many cells, neighbours are joined, and last digits depend on the order. All must have
-    the same labels and, if given, the same `largest_weight`.
+    Summaries with the same grid merge in any order with bit-identical results. Summaries with different grids can be
+    merged too; if that makes too many cells, neighbours are joined, and the last digits depend on the order. All must
+    have the same labels and, if given, the same `largest_weight`.
     """
 
     KIND = "ranking"
@@ -118,16 +118,16 @@ class RankingSummary(Summary):
         self._own_grid = grid is None
         self._unit = unit
         self.is_weighted = unit is not None  # whether rows have weights
-        self._row_sums = None if unit is None else RowSums()  # of weights; None if squares are not kept either
+        self._row_sums = None if unit is None else RowSums()  # sums over weighted rows; None if squares are not kept
         self._lost = (0, 0)  # parts of units by which negatives and positives may weigh more or less than was counted
         self._labels: tuple[Any, Any] = (
             as_label("pos_label", pos_label),
             None,
         )  # positive and negative, as far as they are known
         self._cells = ScoreCells.none()  # all counts except the grid's
-        self._counts: NDArray[np.int64]  # of the grid's cells, of shape (n_sums, 2 * n_cells)
+        self._counts: NDArray[np.int64]  # counts of the grid's cells, of shape (n_sums, 2 * n_cells)
         self._waiting: list[tuple[NDArray[Any], Flags, NDArray[np.int64] | None]] = []
-        self._read: ScoreCells | None = None  # all cells, once asked for
+        self._read: ScoreCells | None = None  # all cells, once requested
         self._use(grid)
 
     # Counting ---------------------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class RankingSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. If one can't be counted, it raises an error and counts none of them.
+        """Count more rows. If a row can't be counted, raise an error and count none of them.
 
         Parameters
         ----------
@@ -153,7 +153,8 @@ class RankingSummary(Summary):
             out. Each row is one independent observation. Intervals need sums of squared weights, which are kept unless
             a row weighs 2**40 units or more.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+            Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
+            `sample_weight`.
 
         Raises
         ------
@@ -167,7 +168,7 @@ class RankingSummary(Summary):
             self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
-        """Count rows that have been checked, now or together with later ones."""
+        """Count rows that have been checked, now or together with later rows."""
         counts = None
         if units is not None:
             counts = units.counts
@@ -194,7 +195,7 @@ class RankingSummary(Summary):
     def _sums_of(
         self, flags: Flags, counts: NDArray[np.int64] | None, *, are_weights: bool
     ) -> NDArray[np.int64] | None:
-        """Return what rows add to their cells' sums, of shape (n_sums, n_rows); None if each adds 1."""
+        """Return the amounts that rows add to their cells' sums, (n_sums, n_rows); None if each row adds 1."""
         if are_weights:
             assert counts is not None
             known = self._known_sums()
@@ -216,7 +217,7 @@ class RankingSummary(Summary):
         return RowSums.of_ones(*self._counted()._all_cells().totals.tolist())
 
     def _weigh(self, sums: RowSums | None) -> None:
-        """Have weighted rows from here on; squares are kept if there are sums."""
+        """Expect weighted rows from now on; keep squared weights unless `sums` is None."""
         kept = sums is not None
         if kept == (self._row_sums is None):
             self._waiting = [
@@ -246,7 +247,7 @@ class RankingSummary(Summary):
             )
 
     def _count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> None:
-        """Count a chunk: in the grid if it fits, as atoms if they are few, else in a grid fitted to it."""
+        """Count a chunk: in the grid if it fits, as atoms if there are few, else in a new grid fitted to it."""
         if self._grid is None and not self._cells.are_atoms:
             self._use(grid_of_cells(self._cells) or fit_grid(sample_of(scores, flags), self._n_cells))
         if self._grid is not None:
@@ -273,12 +274,12 @@ class RankingSummary(Summary):
         self._grid.count(scores, flags, units, self._counts)
 
     def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
-        """Return whether samples alone have more distinct scores than cells allowed: then a sort would not help."""
+        """Return whether samples alone have more distinct scores than allowed; then sorting all rows would not help."""
         seen = sorted_union(self._cells.low, sample.low)
         return seen.size > self._n_cells or sorted_union(seen, another().low).size > self._n_cells
 
     def _use(self, grid: ScoreGrid | None, *, only_atoms: bool = False) -> None:
-        """Count in a grid from here on."""
+        """Count in `grid` from now on."""
         if grid is not None and self._at.size:
             cuts = sorted_union(grid.cuts, self._at)
             grid = grid if cuts.size == grid.cuts.size else ScoreGrid.from_keys(cuts)
@@ -288,7 +289,7 @@ class RankingSummary(Summary):
         self._counts = np.zeros((n_sums, 0 if grid is None else 2 * grid.n_cells), dtype=np.int64)
 
     def _fits(self, counts: NDArray[Any]) -> bool:
-        """Return whether a chunk is not much more in doubt than in cells fitted to it; with atoms, not at all."""
+        """Return whether a chunk's doubt is little more than in cells fitted to it, or zero for a grid of atoms."""
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
         if self._only_atoms:
@@ -333,12 +334,12 @@ class RankingSummary(Summary):
 
     @property
     def n_positives(self) -> int:
-        """Positive rows; if only sums of weights are known, one for each sum."""
+        """Number of positive rows; if only sums of weights are known, number of cells with positives."""
         return self._n_rows[1]
 
     @property
     def n_negatives(self) -> int:
-        """Negative rows; if only sums of weights are known, one for each sum."""
+        """Number of negative rows; if only sums of weights are known, number of cells with negatives."""
         return self._n_rows[0]
 
     @property
@@ -347,7 +348,7 @@ class RankingSummary(Summary):
 
     @property
     def is_exact(self) -> bool:
-        """Whether everything is exact: each cell has one score."""
+        """Whether everything is exact: no weight was rounded, and each cell has one score."""
         return not any(self._lost) and self.cells.are_atoms
 
     def __repr__(self) -> str:
@@ -362,8 +363,8 @@ class RankingSummary(Summary):
         Returns
         -------
         Ranking or CertifiedRanking
-            With the methods of a `Ranking`. If it is not exact, numbers that are not the same for all possible rows
-            are `Certified`.
+            An object with the methods of a `Ranking`. If the summary is not exact, numbers that are not the same for
+            all possible rows are `Certified`.
         """
         unit = self._unit
         if self.is_weighted and unit is None:
@@ -422,7 +423,7 @@ class RankingSummary(Summary):
         head = {
             "cells": self._n_cells,
             "labels": list(self._labels),
-            "least": UNITS,  # 0.3 reads it, and wrote it if it could not say what was lost
+            "least": UNITS,  # for version 0.3, which has this field in place of "lost"
             "largest_weight": None if self._unit is None else (self._unit * UNITS).hex(),
         }
         if self.is_weighted:
@@ -482,16 +483,16 @@ class RankingSummary(Summary):
         at: ArrayLike = (),
         pos_label: Any = 1,
     ) -> Self:
-        """Return the summary of rows counted elsewhere, such as by a database: GROUP BY with min, max and two sums.
+        """Return the summary of rows counted elsewhere, as by a database query: GROUP BY with min, max and two sums.
 
         Parameters
         ----------
         low, high : array-like of shape (n_cells,)
             The lowest and the highest score of each cell's rows. Cells may overlap.
         positives, negatives : array-like of shape (n_cells,)
-            Rows of each class: integers, not negative.
+            Numbers of rows of each class: non-negative integers.
         cells, at, pos_label
-            As for a summary.
+            As for `RankingSummary`.
 
         Returns
         -------
@@ -530,15 +531,15 @@ class RankingSummary(Summary):
 
 
 class Units(NamedTuple):
-    """How much each row counts."""
+    """The amount that each row counts."""
 
     counts: NDArray[np.int64]  # whole units of weight, or copies
-    are_weights: bool = True  # otherwise copies: rows like any others
-    lost: NDArray[np.int64] | None = None  # parts of a unit by which a row's weight may differ
+    are_weights: bool = True  # False for copies, which are rows like any others
+    lost: NDArray[np.int64] | None = None  # parts of a unit by which a row's weight may differ from its units
 
     @property
     def name(self) -> str:
-        """Their name in messages."""
+        """The argument's name in messages."""
         return "sample_weight" if self.are_weights else "frequency_weight"
 
 
@@ -551,10 +552,10 @@ def read_rows(
     frequency_weight: ArrayLike | None = None,
     **beside: ArrayLike,
 ) -> tuple[tuple[Any, Any], Flags, NDArray[Any], Units | None] | None:
-    """Check rows; return the labels known afterwards, flags, scores, and how much rows count; None without rows.
+    """Check rows; return the labels known afterwards, flags, scores and units; None if there are no rows.
 
-    `told` are the positive and the negative label as known from earlier rows, `unit` is the unit of weight. Arguments
-    in `beside` are only compared by their index.
+    `told` has the positive and the negative label, as far as earlier rows show them; `unit` is the unit of weight. Only
+    the index of the arguments in `beside` is checked.
     """
     if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None
@@ -572,7 +573,7 @@ def read_rows(
         raise_other_label(labels)
     units = read_units(sample_weight, frequency_weight, scores.size, unit)
     negative = labels.negative if labels.negative is not None else told[1]
-    if told[0] is None and negative is None:  # whether the positive one is 1 by default depends on the other
+    if told[0] is None and negative is None:  # whether 1 is positive by default depends on the other label
         return told, flags, scores, units
     return (labels.positive, negative), flags, scores, units
 
@@ -587,7 +588,7 @@ def as_label(name: str, label: Any) -> Any:
 
 
 def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
-    """Return labels along with the two that they must be: those of earlier rows, or the first two here."""
+    """Return labels along with the two allowed labels: those of earlier rows, or the first two in `y_true`."""
     values = as_labels("y_true", y_true)
     positive, negative = known
     if positive is None:
@@ -599,11 +600,11 @@ def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
 
 
 def read_units(sample_weight: Any, frequency_weight: Any, n: int, unit: float | None) -> Units | None:
-    """Check weights, or numbers of copies, and return how much rows count; None if each counts once."""
+    """Check weights or numbers of copies, and return them as units; None if each row counts once."""
     check_one_weight(sample_weight, frequency_weight)
     if frequency_weight is not None:
         if unit is not None:
-            raise ValueError("frequency_weight goes with whole rows: sample_weight goes with largest_weight")
+            raise ValueError("frequency_weight can't be combined with largest_weight: pass sample_weight")
         copies = as_scores("frequency_weight", frequency_weight)
         check_same_length(y_score=np.empty(n), frequency_weight=copies)
         return Units(as_frequencies("frequency_weight", copies) if copies.any() else np.zeros(n, np.int64), False)
@@ -649,7 +650,7 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
 
 
 def _resized(units: NDArray[np.int64] | None, n: int, kept: bool) -> NDArray[np.int64]:
-    """Return what n rows add to sums, with squares (rows without weights weigh 1), or without."""
+    """Return the amounts that n rows add to sums, with or without squares; rows without weights weigh 1."""
     counts = np.ones(n, np.int64) if units is None else units[0]
     return of_ones(counts) if kept else counts[None]
 
@@ -666,7 +667,7 @@ def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
 
 
 def few_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells | None:
-    """Return `count_atoms` if distinct scores are few, which a hash table finds out; else None."""
+    """Return `count_atoms` if a hash table finds only few distinct scores; otherwise None."""
     if units is not None:
         return None
     counts = count_ties(BinaryLabels(flags.view(np.bool_), True, False), scores)
@@ -674,14 +675,14 @@ def few_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | Non
 
 
 def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells:
-    """Return a cell for each distinct score of rows, or of their units of weight."""
+    """Return a cell for each distinct score, counting rows or their units of weight."""
     if units is None:
         return ScoreCells.atoms(Ranking(flags.view(np.bool_), scores).counts)
     return ScoreCells.of_rows(FLOATS.encode(np.asarray(scores, np.float64) + 0.0), flags, units)
 
 
 def joint_labels(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the labels of two summaries, each of which may be known to only one; raise if they differ."""
+    """Combine the labels of two summaries, each of which may lack some; raise if they differ."""
     joint = []
     for mine, other in zip(first, second, strict=True):
         if (
@@ -695,7 +696,7 @@ def joint_labels(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, 
 
 
 def raise_other_label(labels: BinaryLabels) -> None:
-    """Raise an error that says which label is neither of the two."""
+    """Raise an error that names a label that is neither of the two."""
     both = [labels.positive] if labels.negative is None else [labels.negative, labels.positive]
     other = ~np.isin(labels.values, both)
     row = int(np.argmax(other))

@@ -1,4 +1,4 @@
-"""Summaries of predicted numbers: sums of their errors."""
+"""Summaries of predicted numbers, as sums of their errors."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from fastevals.scale.summary import NO_BOUNDS, RankingSummary, Units
 
 Floats = NDArray[np.float64]
 
-TERMS = 7  # of a row: see `sum_terms`
+TERMS = 7  # terms of a row; see `sum_terms`
 DEVIATION = 5  # the first term whose sums may be negative, by rounding after a merge
 ERROR_CELLS = 2**14  # ranges of absolute errors
-LARGEST_TARGET = 2.0**240  # of a target or a prediction: sums of fourth powers of larger ones overflow
+LARGEST_TARGET = 2.0**240  # bound of targets and predictions: sums of larger fourth powers overflow
 
 
 class TargetSummary(Summary):
-    """Any number of rows, for metrics of predicted numbers: sums of errors, and of their products.
+    """Summary of any number of rows for metrics of predicted numbers: sums of errors, and of their products.
 
-    Sums are kept as pairs of floats: metrics agree with those of all rows to a few units in the last digit, in any
-    order. The median absolute error comes from ranges of errors, with bounds.
+    Sums are exact fractions, added from pairs of floats: metrics agree with those of all rows to a few units in the
+    last digit, in any order. The median absolute error has bounds, since errors are counted in ranges.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class TargetSummary(Summary):
         self._origin: float | None = None  # the first target, from which others deviate
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
-        self._squares: Floats | None = None  # the same with squared weights, if rows have weights and these are known
+        self._squares: Floats | None = None  # products with squared weights, if rows have weights and squares are known
         self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute errors, as scores of one class
 
     def update(
@@ -79,16 +79,17 @@ class TargetSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Add more rows. If one can't be added, it raises an error and adds none of them.
+        """Add more rows. If a row can't be added, raise an error and add none of them.
 
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
-            Targets and predictions: finite numbers below 2**240 in size.
+            Targets and predictions: finite numbers below 2**240 in absolute value.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. The median absolute error has bounds if they are integers.
+            Non-negative row weights. The median absolute error is available only for integer weights.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+            Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
+            `sample_weight`.
 
         Raises
         ------
@@ -171,7 +172,7 @@ class TargetSummary(Summary):
         return RegressionSums(float(weight), float(scatter), errors[0], errors[1], errors[2], errors[3])
 
     def metric(self, name: str | MetricSpec) -> float | Certified:
-        """Return a metric of targets, by its name in the registry or as `fastevals.metric`; NaN where undefined.
+        """Return a metric of targets, given by its name or by `fastevals.metric(...)`; NaN where undefined.
 
         Returns
         -------
@@ -211,9 +212,10 @@ class TargetSummary(Summary):
         return low if low == high else Certified((low + high) / 2, low, high)
 
     def standard_error(self, name: str | MetricSpec) -> float:
-        """Return the standard error of a metric, to first order: from the variances of the sums that it uses.
+        """Return a metric's standard error, to first order, from the variances of the sums that it is computed from.
 
-        Rows are assumed to be independent; the variance of a mean uses squared weights. The median has none.
+        Rows are assumed to be independent; the variance of a mean uses squared weights. The median has no standard
+        error.
         """
         squares = self._known_squares()
         if squares is None:
@@ -231,7 +233,7 @@ class TargetSummary(Summary):
         slopes[1:5] = loss.of_sums(**spec.options)
         if spec.name == "root_mean_squared_error":
             slopes *= 0.5 / float(value) if value else 0.0
-        elif spec.name == "r2":  # also along the target's deviation and its square
+        elif spec.name == "r2":  # r2 also depends on the targets' deviation and its square
             variance = means[6] - means[5] ** 2
             slopes[[1, 5, 6]] = -1 / variance, -2 * means[5] * means[1] / variance**2, means[1] / variance**2
         with np.errstate(over="ignore", invalid="ignore"):  # on overflow it is not known
@@ -244,7 +246,7 @@ class TargetSummary(Summary):
         return math.sqrt(max(variance, 0.0) / weight)
 
     def confidence_interval(self, name: str | MetricSpec, confidence_level: float = 0.95) -> Interval:
-        """Return the interval of a metric from its standard error, within the metric's bounds."""
+        """Return a metric's confidence interval, from its standard error, clipped to the metric's bounds."""
         spec = metric(name) if isinstance(name, str) else name
         _, alpha = check_confidence_level(check_number("confidence_level", confidence_level, low=0, high=1))
         margin = normal_margins(alpha, "two-sided")[0] * self.standard_error(spec)

@@ -1,7 +1,7 @@
-"""Work on the rows of a partition, on any machine, and merging of the answers.
+"""Tasks count the rows of a partition on any machine, and merge the answers.
 
-A task is sent to the workers and its answers come back: summaries, and other objects that are small when pickled. It
-says what to count, not where: frames decide that.
+A task is sent to the workers, which return answers: summaries, and other objects that are small when pickled. The task
+defines what to count; frames decide where.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from fastevals.scale.summary import joint_labels
 Keys = NDArray[np.uint64]
 
 OPENED = 4  # answers unpickled at the same time, 8 MB each
-MOST_ANSWERS = 256  # that the driver may receive, per model and value: they may be 700 kB each
+MOST_ANSWERS = 256  # most answers to the driver, per model and value, of up to 700 kB each
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
 class Task(ABC):
-    """What to count in each partition, from which columns, and how many answers the driver may merge."""
+    """A task: what to count in each partition, from which columns, and how many answers the driver may merge."""
 
     columns: Any
     most_answers: int = MOST_ANSWERS
@@ -66,7 +66,7 @@ class Task(ABC):
 
 @lru_cache(maxsize=1)
 def task_of(sent: bytes) -> Task:
-    """Return the task that was sent: all partitions on a worker have the same."""
+    """Unpickle the task that was sent; all partitions on a worker share it."""
     return pickle.loads(sent)  # type: ignore[no-any-return]
 
 
@@ -102,15 +102,15 @@ class RankingColumns:
     weight, by : str or None
         Columns of weights, and of values that divide the rows.
     pos_label : label or None
-        The positive class, if named.
+        The positive class, if given.
     labels : tuple
         The positive and the negative label, as far as they are known.
     rules : RowRules
-        What to do with rows without a label, and without a weight or a finite score.
+        What to do with rows without a label, and with rows without a weight or a finite score.
     are_copies : bool
-        Whether weights are numbers of copies of rows.
+        Whether weights are numbers of copies.
     are_groups : bool
-        Whether the values that divide the rows are groups: then each row has one.
+        Whether values of `by` are groups; then each row must have a value.
     """
 
     label: str
@@ -119,7 +119,7 @@ class RankingColumns:
     by: str | None = None
     pos_label: Any = None
     labels: tuple[Any, Any] = (None, None)
-    rules: RowRules = RowRules()  # noqa: RUF009 (which nothing changes)
+    rules: RowRules = RowRules()  # noqa: RUF009 (never modified)
     are_copies: bool = False
     are_groups: bool = False
 
@@ -130,7 +130,7 @@ class RankingColumns:
 
     @property
     def names(self) -> list[str]:
-        """All columns, each once."""
+        """All columns, without repetition."""
         others = [name for name in (self.weight, self.by) if name is not None]
         return list(dict.fromkeys([self.label, *self.scores, *others]))
 
@@ -156,13 +156,13 @@ class ArgumentColumns:
     by : str or None
         Column of values that divide the rows.
     rules : RowRules
-        What to do with rows without a true value, and without another value.
+        What to do with rows without a true value, and with rows without another value.
     """
 
     arguments: dict[str, str]
     numbers: tuple[str, ...]
     by: str | None = None
-    rules: RowRules = RowRules()  # noqa: RUF009 (which nothing changes)
+    rules: RowRules = RowRules()  # noqa: RUF009 (never modified)
 
     @property
     def weight(self) -> str | None:
@@ -171,7 +171,7 @@ class ArgumentColumns:
 
     @property
     def names(self) -> list[str]:
-        """All columns, each once."""
+        """All columns, without repetition."""
         return list(dict.fromkeys([*self.arguments.values(), *([] if self.by is None else [self.by])]))
 
     def reader(self, name: str, batches: Iterator[Any]) -> ColumnReader:
@@ -186,7 +186,7 @@ class ArgumentColumns:
 
 @contextmanager
 def naming(arguments: Mapping[str, str], where: str) -> Iterator[None]:
-    """Make errors name columns instead of the arguments that they stand for, and say where the rows are."""
+    """In errors, replace arguments by the columns that they stand for, and add where the rows are."""
     try:
         yield
     except ValueError as error:
@@ -201,7 +201,7 @@ def naming(arguments: Mapping[str, str], where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class CountScores(Task):
-    """Counts scores in ranges, by value."""
+    """Counts scores by range and by value of a column."""
 
     columns: RankingColumns
     counting: Counting
@@ -224,7 +224,7 @@ class CountScores(Task):
 
 @dataclass(frozen=True)
 class CountValues(Task):
-    """Adds true and predicted classes, or numbers, to a summary; with `by`, to one summary per value of a column."""
+    """Adds true and predicted classes, or numbers, to a summary, or to one summary per value of the column `by`."""
 
     columns: ArgumentColumns
     kind: type[Any]
@@ -281,7 +281,7 @@ class LargestWeight(Task):
         return largest, are_whole
 
     def merge(self, answers: Iterable[tuple[float, bool]]) -> tuple[float, bool]:
-        """Return the answer of all rows."""
+        """Return the answer for all rows."""
         largest, are_whole = zip(*answers, strict=True)
         return max(largest), all(are_whole)
 
@@ -289,7 +289,7 @@ class LargestWeight(Task):
 # Exact counts ---------------------------------------------------------------------------------------------------------
 
 
-Where = tuple[Any, str]  # a value and a model
+Where = tuple[Any, str]  # a value of the column that divides rows, and a model
 
 
 def _summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -303,13 +303,13 @@ class PositiveScores(NamedTuple):
     Attributes
     ----------
     keys : ndarray of uint64
-        Keys of the distinct scores of positives, ascending; none if they are too many.
+        Keys of the distinct scores of positives, ascending; empty if there are too many.
     units : ndarray of int64
         Rows, or units of weight, at each score.
     highest : int
         Key of the highest score of all rows.
     totals : tuple of int
-        Units of positives and negatives.
+        Units of weight of positives and negatives.
     rows : tuple of int
         Positive and negative rows.
     """
@@ -354,7 +354,7 @@ class Gathered(NamedTuple):
     labels : tuple
         The positive and the negative label, as far as they are known.
     are_too_many : bool
-        Whether there are too many scores of positives: then they aren't kept.
+        Whether there are too many scores of positives; if so, they are not kept.
     checksums : list of int
         Checksums of all rows, one per model.
     """
@@ -366,7 +366,7 @@ class Gathered(NamedTuple):
 
 
 class _Gathering:
-    """Scores of positives as they come, up to a number of distinct ones."""
+    """Gathers scores of positives, up to a maximum number of distinct scores."""
 
     def __init__(self, most: int) -> None:
         self.most, self.are_too_many = most, False
@@ -390,7 +390,7 @@ class _Gathering:
 
 
 class NegativeCounts(NamedTuple):
-    """Negatives at each of some scores and between these, and the lowest score between them: as in `AtomCounts`."""
+    """Negatives at given scores and between them, and the lowest score of those between, as in `AtomCounts`."""
 
     at: NDArray[np.int64]
     between: NDArray[np.int64]
@@ -406,7 +406,7 @@ class NegativeCounts(NamedTuple):
 
 
 class CountedNegatives(NamedTuple):
-    """Negatives by value and model, in the order of the keys that they were counted around; checksums of all rows."""
+    """Counts of negatives by value and model, in the order of the task's keys, and checksums of all rows."""
 
     counts: list[NegativeCounts]
     checksums: list[int]
@@ -420,7 +420,7 @@ class GatherPositives(Task):
     ----------
     columns : RankingColumns
     most : int
-        The most scores in all; more are not kept.
+        The most distinct scores in total; more are not kept.
     """
 
     columns: RankingColumns
@@ -520,7 +520,7 @@ def rows_by_value(reader: RowReader) -> Iterator[tuple[Any, Rows]]:
 
 
 def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
-    """Return the units of weight of rows; 1 each without weights."""
+    """Return each row's units of weight, or 1 if there are no weights."""
     return np.ones(rows.flags.size, np.int64) if rows.weights is None else exact_units(rows.weights, reader)
 
 
@@ -528,7 +528,7 @@ def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
 
 
 class ScoreRange(NamedTuple):
-    """The rows of a range of scores: keys of the lowest and highest, positives, negatives, and a checksum."""
+    """The rows of a score range: keys of the lowest and highest score, positives, negatives, and a checksum."""
 
     low: int
     high: int
@@ -539,12 +539,12 @@ class ScoreRange(NamedTuple):
 
 @dataclass(frozen=True)
 class CountRanges(Task):
-    """Counts the rows of partitions, each of which has a range of one model's scores to itself."""
+    """Counts the rows of partitions that each hold a separate range of one model's scores."""
 
     columns: RankingColumns
 
     def answer(self, reader: RowReader) -> list[ScoreRange]:
-        """Return the partition's range, if it has rows."""
+        """Return the partition's range in a list, which is empty if there are no rows."""
         found: list[tuple[int, int, int, int]] = []
         for part in rows_of(reader):
             units = units_of(part, reader)
@@ -562,17 +562,17 @@ class CountRanges(Task):
 
 @dataclass(frozen=True)
 class SweepRanges(Task):
-    """Adds up, range by range, what a ranking's metrics need from all points.
+    """Adds up, range by range, the sums that a ranking's metrics need from all points.
 
     Attributes
     ----------
     columns : RankingColumns
     above : dict of int to tuple of int
-        Positives and negatives above each range, and the checksum of its rows, by the key of its lowest score.
+        By the key of a range's lowest score: positives and negatives above the range, and the checksum of its rows.
     known : PositiveScores
         Totals of all rows.
     at : ndarray of uint64
-        Keys of thresholds at which counts are exact too.
+        Keys of further thresholds at which counts are exact.
     """
 
     columns: RankingColumns
@@ -581,7 +581,7 @@ class SweepRanges(Task):
     at: Keys
 
     def answer(self, reader: RowReader) -> list[tuple[int, ExactCurve]]:
-        """Return the key of the partition's lowest score, and its curve, if it has rows."""
+        """Return the key of the partition's lowest score with its curve; an empty list if it has no rows."""
         parts = list(rows_of(reader))
         if not parts:
             return []
@@ -615,7 +615,7 @@ class SweepRanges(Task):
 
 @dataclass(frozen=True)
 class CountGroups(Task):
-    """Counts all distinct scores of groups, in a summary for each model.
+    """Counts all distinct scores of groups, in one summary per model.
 
     Attributes
     ----------
@@ -682,7 +682,7 @@ class MeasuredGroups(NamedTuple):
 
 
 def _recoded(found: GroupValues, kind: str, function: Callable[..., Any]) -> GroupValues:
-    """Return metrics with the groups' text names encoded, which takes a quarter of the bytes, or decoded."""
+    """Encode the groups' text names as bytes, which take a quarter of the space, or decode them."""
     if found.groups.dtype.kind != kind:
         return found
     return found._replace(groups=function(found.groups, "utf-8", "surrogatepass"))
@@ -690,7 +690,7 @@ def _recoded(found: GroupValues, kind: str, function: Callable[..., Any]) -> Gro
 
 @dataclass(frozen=True)
 class MeasureGroups(Task):
-    """Measures groups; all rows of a group are in one partition.
+    """Measures groups; all rows of a group must be in one partition.
 
     Attributes
     ----------

@@ -252,7 +252,7 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
             "it is compressed by gzip; unpack it, or give a file whose name",
         ),
         (b"PK\x03\x04\0\0", "y", "it is a ZIP archive or a workbook, of Excel for instance; unpack it, or save it"),
-        (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all of it are integers of 64 bits"),
+        (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all its values are 64-bit integers"),
         (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where column names should"),
         ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has zero bytes, as text in --encoding utf-16-le has"),
         (b"y,a\n\n0,1\n\n0,1,2\n", "y", "line 5 has 3 columns, but line 1 has 2"),

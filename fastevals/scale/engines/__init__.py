@@ -1,5 +1,5 @@
-"""Rows on any number of machines: what Spark and Dask have in common.
+"""Rows on any number of machines: the code that Spark and Dask share.
 
-An engine brings rows in partitions to its workers, and returns bytes. Tasks count the rows; the requests, and how
-answers are read, are here.
+An engine distributes partitions of rows to its workers, and returns bytes. Tasks count the rows. This package makes the
+requests and reads the answers.
 """

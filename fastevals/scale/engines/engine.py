@@ -1,4 +1,4 @@
-"""Requests to frames of an engine, and how answers are read."""
+"""Requests to an engine's frames, and the results made from their answers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SummaryOptions(RankingOptions, total=False):
 
 
 class Engine:
-    """The functions that frames of an engine offer.
+    """The functions that an engine offers for its frames.
 
     Parameters
     ----------
@@ -110,50 +110,53 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the ranking of all rows of a frame, in any number: with a certificate, or exact.
+        """Return the ranking of all rows of a frame, however many: with certified bounds, or exact.
 
-        Workers count their partitions in ranges of scores that are fitted to a sample of the rows. Each returns some
-        hundred kilobytes.
+        Workers count their partitions in ranges of scores that are fitted to a sample of the rows. Each worker returns
+        a few hundred kilobytes.
 
         Parameters
         ----------
         data : DataFrame of Spark or Dask
-            With one row per sample.
+            A data frame with one row per sample.
         label : str
             Column of the true class.
         score : str or sequence of str
-            Column of scores, higher for the positive class; for several columns, one per model, a dict is returned.
+            Column of scores, which must be higher for the positive class. If several columns are given, one per model,
+            a dict is returned.
         sample_weight : str, optional
             Column of row weights: each row is one independent observation. Integer weights are counted exactly. With
             `exact=True`, weighted rows have values, but no intervals.
         frequency_weight : str, optional
-            Column with the number of copies of each row: integers, equivalent to repeating the rows. Not with
-            `sample_weight`.
+            Column with the number of copies of each row: integers. A row with n copies counts like n equal rows. Not
+            allowed with `sample_weight`.
         by : str, optional
-            Column of values that divide the rows: a mapping from each value to its ranking is returned, with rows
-            without a value under None. With more than about a hundred values, all distinct scores are kept, at most 20
-            million, and results are exact; a row without a value is then an error or is left out (see `on_invalid`).
+            Column of values that divide the rows. If given, a mapping from each value to its ranking is returned, with
+            None for the rows that lack a value. With more than about a hundred values, all distinct scores are kept (at
+            most 20 million), and results are exact; rows without a value then raise an error or are left out (see
+            `on_invalid`).
         pos_label : label, optional
             The positive class: by default 1 for labels 0/1, -1/1 and booleans.
         exact : bool
-            Count rows at and between the scores of the positives, which are sent to every worker; if these are more
-            than 4 million, rows are sorted into ranges of scores instead. Weights must be integers. Rows are read more
-            than once, and a frame that changes between two passes is an error: call ``persist()`` first if it has a
-            random column, or a source that is rewritten.
+            If true, count rows at and between the scores of the positives, which are sent to every worker; if there are
+            more than 4 million such scores, rows are sorted into score ranges instead. Weights must be integers. Rows
+            are read more than once, and a frame that changes between two passes raises an error: call ``persist()``
+            first if it has a random column, or a source that is rewritten.
         cells : int
-            Approximate number of ranges of scores, if it is not exact.
+            Approximate number of score ranges, if the ranking is not exact.
         at : float or array-like, optional
             Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and
-            at scores of positives; elsewhere counts raise an error, or have bounds.
+            at scores of positives; at other thresholds, counts raise an error or have bounds.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a label is an error or is left out.
+            Whether rows without a label raise an error or are left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a weight or a finite score is an error or is left out.
+            Whether rows without a weight or a finite score raise an error or are left out.
 
         Returns
         -------
         Ranking or CertifiedRanking, or dicts of them by value and by model
-            With the methods of a `Ranking`; numbers that are not the same for all possible rows are `Certified`.
+            Objects with the methods of a `Ranking`; numbers that are not the same for all possible rows are
+            `Certified`.
 
         Raises
         ------
@@ -215,7 +218,7 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the summary that `ranking` reads: it can be stored, merged with others, and given to `bootstrap`.
+        """Return the summary behind `ranking`; it can be stored, merged with others, and passed to `bootstrap`.
 
         Parameters
         ----------
@@ -262,14 +265,14 @@ class Engine:
         on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
     ) -> ScoresSummary[Any]:
-        """Return the counts that a report needs of all rows; as bytes, they are a file for `fastevals report`.
+        """Return the counts that a report needs; written as bytes, they are a file for `fastevals report`.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
             As for `ranking`; `by` may have at most about a hundred values.
         probabilities : bool
-            Whether to count for Brier score, log loss and calibration too.
+            Whether to also count for Brier score, log loss and calibration.
 
         Returns
         -------
@@ -315,7 +318,7 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the true and predicted classes of all rows, counted: ``.matrix()`` is their confusion matrix.
+        """Count the true and predicted classes of all rows; ``.matrix()`` returns the confusion matrix.
 
         Parameters
         ----------
@@ -325,19 +328,19 @@ class Engine:
         sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column with the number of copies of each row: integers. Not with `sample_weight`.
+            Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that divide the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows. If given, a dict by value is returned.
         pos_label : label, optional
-            The positive one of two classes: by default 1 for labels 0/1, -1/1 and booleans.
+            The positive class, if there are two: by default 1 for labels 0/1, -1/1 and booleans.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a true class is an error or is left out.
+            Whether rows without a true class raise an error or are left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a predicted class or a weight is an error or is left out.
+            Whether rows without a predicted class or a weight raise an error or are left out.
 
         Returns
         -------
-        ConfusionSummary, or dict of it by value
+        ConfusionSummary, or dict of ConfusionSummary by value
 
         Raises
         ------
@@ -384,17 +387,17 @@ class Engine:
         sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column with the number of copies of each row: integers. Not with `sample_weight`.
+            Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that divide the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows. If given, a dict by value is returned.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a target is an error or is left out.
+            Whether rows without a target raise an error or are left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a finite prediction or a weight is an error or is left out.
+            Whether rows without a finite prediction or a weight raise an error or are left out.
 
         Returns
         -------
-        TargetSummary, or dict of it by value
+        TargetSummary, or dict of TargetSummary by value
 
         Raises
         ------
@@ -436,7 +439,7 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the counts that Brier score, log loss and calibration need of all rows; they are exact.
+        """Return exact counts of all rows, for Brier score, log loss and calibration.
 
         Parameters
         ----------
@@ -446,21 +449,21 @@ class Engine:
         sample_weight : str, optional
             Column of row weights: integers.
         frequency_weight : str, optional
-            Column with the number of copies of each row: integers. Not with `sample_weight`.
+            Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that divide the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows. If given, a dict by value is returned.
         pos_label : label, optional
             The positive class: by default 1 for labels 0/1, -1/1 and booleans.
         n_bins : int
             Number of bins of the calibration curve.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a label is an error or is left out.
+            Whether rows without a label raise an error or are left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a weight or a finite score is an error or is left out.
+            Whether rows without a weight or a finite score raise an error or are left out.
 
         Returns
         -------
-        ProbabilitySummary, or dict of it by value
+        ProbabilitySummary, or dict of ProbabilitySummary by value
 
         Raises
         ------
@@ -492,7 +495,7 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupSummary:
-        """Return counts of all distinct scores in groups: the ranking of each group, and AUC by group.
+        """Count all distinct scores in groups, for the ranking and the AUC of each group.
 
         Parameters
         ----------
@@ -501,7 +504,7 @@ class Engine:
         by : str
             Column with the group of each row.
         most_scores : int
-            The most distinct scores of all groups; more are an error. `grouped_auc` takes any number.
+            Largest number of distinct scores in all groups; more raise an error. `grouped_auc` has no such limit.
 
         Returns
         -------
@@ -537,9 +540,9 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupedMetric:
-        """Return the AUC of each group of rows, as `fastevals.grouped_auc` of all rows would; for millions of groups.
+        """Return the AUC of each group of rows, like `fastevals.grouped_auc`, for up to millions of groups.
 
-        All rows of a group are brought to one worker.
+        All rows of a group are sent to one worker.
 
         Parameters
         ----------
@@ -548,14 +551,15 @@ class Engine:
         by : str
             Column with the group of each row.
         interval : {None, "delong"}
-            DeLong's intervals of the groups' AUCs and of their mean; not with `sample_weight`.
+            Whether to compute DeLong's intervals for the groups' AUCs and their mean; not available with
+            `sample_weight`.
         confidence_level : float in (0, 1)
             Level of the intervals.
 
         Returns
         -------
         GroupedMetric
-            Groups in ascending order.
+            The groups are in ascending order.
 
         Raises
         ------
@@ -585,16 +589,16 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> MetricsByGroup:
-        """Return metrics of each group of rows, as `fastevals.grouped_metrics` would; for millions of groups.
+        """Return metrics of each group of rows, like `fastevals.grouped_metrics`, for up to millions of groups.
 
-        All rows of a group are brought to one worker.
+        All rows of a group are sent to one worker.
 
         Parameters
         ----------
         data, sample_weight, pos_label, on_missing_label, on_invalid
             As for `ranking`.
         metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-            Metrics to compute: of scores and probabilities, or errors of predicted numbers.
+            Metrics to compute: either metrics of scores and probabilities, or metrics of predicted numbers.
         label, score : str
             Columns of the true class and of scores, or of true and predicted numbers.
         by : str
@@ -627,7 +631,7 @@ class Engine:
     # How --------------------------------------------------------------------------------------------------------------
 
     def _checked(self, data: Any, columns: RankingColumns | ArgumentColumns) -> Frame:
-        """Return a frame that has the columns."""
+        """Open the data as a frame; raise unless it has the columns."""
         frame = self.open(data)
         frame.check_columns(columns.names)
         return frame
@@ -641,7 +645,7 @@ class Engine:
         return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
-        """Add up values in summaries of a kind."""
+        """Add up the columns' values in summaries of type `kind`."""
         kind(**options)  # checks the options here
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))
@@ -650,7 +654,7 @@ class Engine:
         return _ascending(found, columns.by) if columns.by is not None else found[None]
 
     def _grouped(self, data: Any, task: MeasureGroups, alpha: float = 0.05) -> MetricsByGroup:
-        """Measure groups, each brought to one worker."""
+        """Measure groups; all rows of a group are sent to one worker."""
         columns = task.columns
         by = columns.by if isinstance(columns, RankingColumns) else columns.arguments["groups"]
         frame = self._checked(data, columns)
@@ -685,7 +689,7 @@ def _argument_columns(
     columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
     rules: RowRules,
 ) -> ArgumentColumns:  # fmt: skip
-    """Return the columns for arguments of `update`, which are in the order of the columns given here."""
+    """Return the columns for `arguments` of a summary's `update`, which are in the order of `columns`."""
     rules.check()
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
@@ -703,14 +707,14 @@ def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
 
 
 def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str | Sequence[str]) -> Any:
-    """Return results by value and by model, leaving out a level that wasn't asked for."""
+    """Return results by value and model, without the levels that were not requested."""
     each = {value: models[score] if isinstance(score, str) else dict(models) for value, models in found.items()}
     return each[None] if by is None else _ascending(each, by)
 
 
 @named_by_base
 class _ByValue(Mapping[Any, dict[str, Any]]):
-    """Results by value and model, from results by model and value; made on request."""
+    """Results by value and model, each made from results by model and value when it is looked up."""
 
     def __init__(self, by_model: Mapping[str, Mapping[Any, Any]]) -> None:
         self._by_model = by_model

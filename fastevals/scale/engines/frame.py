@@ -1,4 +1,4 @@
-"""A frame of an engine: rows in partitions, and how tasks are sent to its workers and answered."""
+"""Frames of an engine: rows in partitions; they send tasks to workers and merge the answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastevals._execution import get_num_threads, run
 from fastevals.reading.sources import RowRules, check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
-MOST_THREADS = 4  # that merge answers here, since each has some of them unpickled
+MOST_THREADS = 4  # threads that merge answers here, each with some of them unpickled
 
 # A problem with a partition (its number, whether its rows are the cause, and a message) or None; and the counts of the
 # partition, possibly pickled.
@@ -19,11 +19,11 @@ Answer = tuple[tuple[int, bool, str] | None, Any]
 
 
 def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
-    """Return functions that count a partition and merge answers; they can be sent without fastevals.
+    """Return two functions: to count a partition, and to merge answers. Workers can unpickle them without fastevals.
 
-    They are pickled by value, and the task, `sent` as bytes, is unpickled once fastevals is known to be the same on
-    both sides. Each uses one thread: engines run as many tasks at a time as there are cores. Problems with rows come
-    back as answers too: otherwise engines would try again, and print a traceback.
+    They are pickled by value. The task, `sent` as bytes, is unpickled only once both sides are known to have the same
+    version of fastevals. Each function uses one thread, because engines run as many tasks at a time as there are cores.
+    Problems with rows are returned as answers, because engines would retry after an exception and print a traceback.
     """
     advice = f"install fastevals {version} there"
 
@@ -61,7 +61,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
 
 
 def merged(task: Task, answers: Sequence[Any]) -> Any:
-    """Return the joint answer: some threads merge answers, a few at a time."""
+    """Merge all answers into one; several threads merge a few answers at a time."""
     while len(answers) > 1:
         size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), OPENED)
         chunks = [answers[start : start + size] for start in range(0, len(answers), size)]
@@ -86,7 +86,7 @@ class Frame(ABC):
 
     @abstractmethod
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of about `n_rows` rows from here and there, and whether these are all rows."""
+        """Return record batches of about `n_rows` sampled rows, and whether these are all rows."""
 
     @abstractmethod
     def answers(self, task: Task) -> list[Answer]:
@@ -94,14 +94,14 @@ class Frame(ABC):
 
     @abstractmethod
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows of a value in one partition."""
+        """Return the same rows, with all rows that share a value in one partition."""
 
     @abstractmethod
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:
-        """Return the same rows, with a range of scores in each partition; kept while the context lasts."""
+        """Return the same rows, with one range of scores per partition; they are kept while the context lasts."""
 
     def do(self, task: Task) -> Any:
-        """Do a task, and return the answer of all rows; raise if something went wrong."""
+        """Run a task and return the answer for all rows; raise if it failed."""
         answers = self.answers(task)
         wrong = [problem for problem, _ in answers if problem is not None]
         if wrong:
@@ -112,7 +112,7 @@ class Frame(ABC):
         return merged(task, [answer for _, answer in answers])
 
     def largest_weight(self, weight: str | None, rules: RowRules) -> float | None:
-        """Return the largest weight; None if all are integers, or there are none."""
+        """Return the largest weight; None if all weights are integers, or there are no weights."""
         if weight is None:
             return None
         columns = ArgumentColumns({"sample_weight": weight}, ("sample_weight",), None, rules)

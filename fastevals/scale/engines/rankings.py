@@ -1,4 +1,4 @@
-"""Rankings of frames: in ranges of scores fitted to a sample, or exact."""
+"""Rankings of frames: counted in score ranges fitted to a sample, or exact."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ from fastevals.scale.tasks import (
 )
 
 MOST_BROADCAST = 1 << 22  # distinct scores of positives sent to every worker, at 100 bytes each while it counts
-RANGE_ROWS = 1 << 21  # rows of a range of scores
+RANGE_ROWS = 1 << 21  # rows per range of scores
 
 
 class FrameSample(NamedTuple):
-    """What a sample shows about the rows.
+    """Information about a frame's rows from a sample.
 
     Attributes
     ----------
     frame : Frame
     columns : RankingColumns
-        With the labels that were found.
+        The requested columns, with the labels that were found.
     n_values : int
         Number of values of the column that divides the rows.
     atoms : dict of str to ScoreCells
         Distinct scores by model.
     is_all : bool
-        Whether it has all rows.
+        Whether the sample has all rows.
     """
 
     frame: Frame
@@ -70,7 +70,7 @@ class FrameSample(NamedTuple):
 
     @classmethod
     def of(cls, frame: Frame, columns: RankingColumns) -> FrameSample:
-        """Sample the rows of a frame; workers that read invalid rows again report them."""
+        """Sample the rows of a frame; invalid rows are skipped here, since workers report them later."""
         wanted = replace(columns, weight=None, rules=RowRules("drop", "drop"))
         batches, is_all = frame.sample(wanted.names, SAMPLED_ROWS)
         reader = wanted.reader("the sample", iter(batches))
@@ -85,7 +85,7 @@ class FrameSample(NamedTuple):
 def count_scores(
     sample: FrameSample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
-    """Count scores in ranges fitted to the sample; each score separately if the sample has all, and they are few."""
+    """Count scores in ranges fitted to the sample; count separate scores if the sample has all rows and few scores."""
     frame, columns = sample.frame, sample.columns
     weight = frame.largest_weight(None if columns.are_copies else columns.weight, columns.rules)
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
@@ -142,7 +142,7 @@ def exact_rankings(
 def _recount(
     frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
 ) -> AtomCounts:
-    """Return the negatives of a value and model around other atoms, from the first atom to the last."""
+    """Count the negatives of a value and model again, around other atoms, from the first atom to the last."""
     none = keys[:0]
     counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
     if counted.checksums != checksums:

@@ -27,13 +27,13 @@ NO_KEYS = np.empty(0, np.uint64)
 
 
 class KeyRange(NamedTuple):
-    """Scores from one key up to and including another."""
+    """A range of scores between two keys, both included."""
 
     low: int = LOWEST
     high: int = HIGHEST
 
     def take(self, keys: Keys, units: Ints | None) -> tuple[Keys, Ints | None]:
-        """Return the keys within, and their units."""
+        """Return the keys within the range, and their units."""
         if (self.low, self.high) == (LOWEST, HIGHEST):
             return keys, units
         within = (keys >= np.uint64(self.low)) & (keys <= np.uint64(self.high))
@@ -42,7 +42,7 @@ class KeyRange(NamedTuple):
 
 @dataclass
 class AtomCounts:
-    """Rows of a range of scores, counted at the distinct scores of the positives (and others asked for).
+    """Rows of a range of scores, counted at the distinct scores of the positives (and at other requested scores).
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class AtomCounts:
     positives : ndarray of shape (n_atoms,)
         Positive rows, or units of weight, of each atom.
     at : ndarray of shape (n_atoms,)
-        Negatives with the same score.
+        Negatives with the atom's score.
     between : ndarray of shape (n_atoms + 1,)
         Negatives below the first atom, between neighbouring atoms, and above the last.
     least : ndarray of uint64 of shape (n_atoms + 1,)
         Key of the lowest of these negatives, if there are any.
     squares : AtomCounts or None
-        The same with squared weights instead of weights.
+        The same counts with squared weights in place of weights.
     """
 
     keys: Keys
@@ -74,7 +74,7 @@ class AtomCounts:
     ) -> AtomCounts:
         """Make atoms from the keys of positives, in any order; `parts` is emptied.
 
-        With `squared`, units are squared too.
+        If `squared` is true, sums of squared units are kept too.
         """
         keys = joined(parts)
         dtype = np.int64 if large or units is not None else np.uint32
@@ -124,7 +124,7 @@ class AtomCounts:
                 count_around(keys, units * units, into.keys, into.at, into.between, into.least)
 
     def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
-        """Return these atoms with more of them between two neighbours."""
+        """Return these atoms with those of `finer` inserted between two neighbours."""
 
         def spliced(mine: NDArray[Any], its: NDArray[Any], replaced: int = 0) -> NDArray[Any]:
             return np.concatenate((mine[:gap], its, mine[gap + replaced :]))
@@ -152,12 +152,12 @@ class AtomCounts:
         return ThresholdCounts._unchecked(thresholds, above[0][rows], fps)
 
     def points(self, tp: int, fp: int, block: int = ATOMS_PER_BLOCK) -> Iterator[ThresholdCounts]:
-        """Yield counts from the highest atom down, in blocks; each begins with the last point of the one before.
+        """Yield counts from the highest atom down, in blocks; each begins with the last point of the block before.
 
         Parameters
         ----------
         tp, fp : int
-            Positives and negatives above all of these.
+            Positives and negatives above all of these atoms.
         """
         last = (np.inf, tp, fp)
         for stop in range(self.keys.size, 0, -block):
@@ -176,21 +176,22 @@ HUNDREDTHS = FLOATS.encode(np.arange(101) / 100)
 
 
 def atoms_beside(thresholds: Keys, highest: int) -> Keys:
-    """Return the keys of additional atoms, at scores where counts are always wanted.
+    """Return the keys of additional atoms, at scores where counts are always needed.
 
-    These are thresholds, the highest score, where some metrics are best, and the probabilities of decision curves.
+    These are the requested thresholds, the highest score (at which some metrics are best), and the probabilities of
+    decision curves.
     """
     return sorted_union(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
 
 
 def sort(keys: Keys) -> None:
-    """Sort keys in place, equally fast on any processor, which NumPy's sort is not."""
+    """Sort keys in place; unlike NumPy's sort, it is equally fast on any processor."""
     cells = min(1 << max(keys.size - 1, 1).bit_length(), MAX_CELLS)
     sort_keys(keys, lend(keys.size, np.uint64), np.empty(cells, np.int32))
 
 
 def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
-    """Return successive counts as one: the first point of each is the last of the one before."""
+    """Join successive counts; the first point of each is the last point of the one before."""
     if not pieces:
         return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
     parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
@@ -199,7 +200,7 @@ def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
 
 
 def joined(parts: list[Any]) -> NDArray[Any]:
-    """Return arrays concatenated, each freed after its copy; the list is emptied."""
+    """Concatenate arrays, freeing each once it is copied; the list is emptied."""
     if len(parts) == 1:
         return parts.pop()  # type: ignore[no-any-return]
     if not parts:
@@ -214,7 +215,7 @@ def joined(parts: list[Any]) -> NDArray[Any]:
 
 
 def _counts_below(last: tuple[float, int, int], keys: Keys, positives: Ints, negatives: Ints) -> ThresholdCounts:
-    """Return counts after a point, at those descending keys that have rows."""
+    """Return counts below a point, at the descending keys that have rows."""
     kept = (positives > 0) | (negatives > 0)
     sums = [np.cumsum(np.append(first, each[kept])) for first, each in ((last[1], positives), (last[2], negatives))]
     return ThresholdCounts._unchecked(np.append(last[0], FLOATS.decode(keys[kept])), *sums)

@@ -1,4 +1,4 @@
-"""What a ranking's metrics need from all its points, without keeping them."""
+"""The sums and points that a ranking's metrics need, collected without keeping all points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POINTS_PER_CLASS = 50_000  # points kept in between, per class
 
 
 class ExactCurve:
-    """What a ranking's metrics need from all its points, added up block by block from the highest score down.
+    """The sums and points that a ranking's metrics need, collected block by block from the highest score down.
 
     Areas are sums over all points. Everything else is read at a vertex of the hull, at the best value of a metric, or
     where the curve crosses a line: these points are kept, and some more in between, for pictures.
@@ -38,9 +38,9 @@ class ExactCurve:
     Parameters
     ----------
     n_pos, n_neg : int
-        Total rows, or units of weight.
+        Total numbers of positives and negatives, or their units of weight.
     keep : callable, optional
-        Takes the counts of a block, followed by those of all rows, and returns one more row to keep.
+        Called with a block's counts, followed by those of all rows; returns one more row to keep, or None.
     at : ndarray of uint64
         Keys of thresholds at which counts are kept.
     above : tuple of int
@@ -61,7 +61,7 @@ class ExactCurve:
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(("roc_auc", *AREAS), Fraction(0))
         self._kept: list[ThresholdCounts] = []
-        self._squares: list[ThresholdCounts] = []  # at the same thresholds, if atoms have them
+        self._squares: list[ThresholdCounts] = []  # squared weights at the same thresholds, if atoms have them
         self._last = above
 
     def append(self, other: ExactCurve) -> None:
@@ -93,7 +93,7 @@ class ExactCurve:
                 self._squares.append(ThresholdCounts._unchecked(found.thresholds, tps, fps))
 
     def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
-        """Return counts whose last row is all rows, whatever its threshold."""
+        """Return counts with a row added for all rows; its threshold does not matter."""
         last = np.nextafter(piece.thresholds[-1], -np.inf)
         return ThresholdCounts._unchecked(
             np.append(piece.thresholds, last), np.append(piece.tps, self.n_pos), np.append(piece.fps, self.n_neg)
@@ -117,7 +117,7 @@ class ExactCurve:
                 yield from range(max(row - 3, 0), min(row + 4, values.size))
 
     def _regular(self, piece: ThresholdCounts) -> Iterator[int]:
-        """Yield rows a thousandth of a percent of each class apart."""
+        """Yield rows at steps of 1 / `POINTS_PER_CLASS` of a class."""
         place = piece.tps / max(self.n_pos, 1) + piece.fps / max(self.n_neg, 1)
         steps = np.floor(place * POINTS_PER_CLASS).astype(np.int64)
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
@@ -139,7 +139,7 @@ class ExactCurve:
         return joined_points(self._squares) if self._squares else None
 
     def cells(self, highest: int) -> ScoreCells:
-        """Return the rows between the kept points and thresholds."""
+        """Return cells of the rows between the kept points and thresholds."""
         points, at = self.counts, self._at[::-1]
         rows = points.rows_at_least(at)
         new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
@@ -156,7 +156,7 @@ class ExactCurve:
     def ranking(
         self, highest: int, rows: tuple[int, int], classes: Classes, weighs_rows: bool, sums: RowSums | None = None
     ) -> CertifiedRanking:
-        """Return the ranking of these positive and negative rows, whose points are too many to keep."""
+        """Return the ranking if there are too many points to keep; `rows` has the positives and negatives."""
         unit, moments = (1.0, None) if weighs_rows else (None, self.moments)
         cells = self.cells(highest)
         return CertifiedRanking(cells, classes, rows=rows, unit=unit, known=self.metrics, moments=moments, sums=sums)

@@ -1,4 +1,4 @@
-"""The ranking of rows in files: areas are known, points are made on request."""
+"""Exact rankings of rows in files: areas are known, and points are made when they are needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RANGES_PER_GAP = 1 << 18  # ranges to divide the scores of negatives into, if a 
 
 @named_by_base
 class AtomPoints(ThresholdCounts):
-    """Counts at atoms, and at the lowest of the negatives between two of them, wherever the others are."""
+    """Counts at atoms, and at the lowest negative between two atoms; scores of other negatives are unknown."""
 
     __slots__ = ("atoms",)
 
@@ -38,7 +38,7 @@ class AtomPoints(ThresholdCounts):
 
     @classmethod
     def of(cls, atoms: AtomCounts) -> ThresholdCounts:
-        """Return the points of all atoms: plain counts if no two negatives are between two of them."""
+        """Return the points of all atoms, as plain counts if at most one negative lies between any two atoms."""
         points = joined_points(list(atoms.points(0, 0)))
         if (atoms.between <= 1).all():
             return points
@@ -73,7 +73,7 @@ class AtomPoints(ThresholdCounts):
 
     @property
     def _has_each_score(self) -> bool:
-        """Whether each distinct score of the rows is a threshold: scores of negatives are not."""
+        """Whether each distinct score of the rows is a threshold; here, scores of negatives are not."""
         return False
 
 
@@ -85,7 +85,7 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
 
 @named_by_base
 class ExactRanking(Ranking):
-    """A ranking of rows in files: areas are known; points are made on request, at 48 bytes per positive.
+    """A ranking of rows in files: areas are known; points are made when needed, at 48 bytes per positive.
 
     Negatives are counted between the scores of positives, the requested thresholds, and hundredths from 0 to 1. So all
     curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even point,
@@ -101,12 +101,12 @@ class ExactRanking(Ranking):
         Positives and negatives.
     classes : Classes
     recount : callable
-        Takes keys and returns the negatives around these atoms, from the first to the last. A copy or a pickled
-        ranking lacks it.
+        Called with keys; returns the negatives around these atoms, from the first to the last. Copies and pickled
+        rankings lack it.
     is_weighted : bool
         Whether the counts are weights of rows.
     sums : RowSums, optional
-        Sums of weighted rows, if atoms have squares.
+        Numbers of rows and sums of cubed weights, if atoms have squares.
     """
 
     __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount", "_sums")
@@ -131,7 +131,7 @@ class ExactRanking(Ranking):
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Counts at each distinct score of a positive, at other atoms, and at the lowest negative between two."""
+        """Counts at each distinct score of a positive, at other atoms, and at the lowest negative between two atoms."""
         if self._counts is None:
             counts = AtomPoints.of(self._atoms)
             self._counts = counts.in_weight() if self._is_weighted else counts
@@ -164,7 +164,7 @@ class ExactRanking(Ranking):
         return None if self._is_weighted else self._curve.moments
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
-        """Return twice the Mann-Whitney U, and the pairs of the two classes: exact integers."""
+        """Return twice the Mann-Whitney U, and the number of pairs of a positive and a negative, as exact integers."""
         curve = self._curve
         pairs = curve.n_pos * curve.n_neg
         return (
@@ -174,7 +174,7 @@ class ExactRanking(Ranking):
     def best_threshold(
         self, metric: str | Callable[..., Any], *, maximize: bool | None = None, **costs: Any
     ) -> OperatingPoint:
-        """As `Ranking.best_threshold`."""
+        """Find the best threshold, like `Ranking.best_threshold`."""
         if callable(metric):
             self.counts._require_each_score("best_threshold by a function")
         elif maximize is False and full_name(metric) == "matthews":  # undefined if all are predicted positive
@@ -182,19 +182,19 @@ class ExactRanking(Ranking):
         return super().best_threshold(metric, maximize=maximize, **costs)
 
     def break_even_point(self) -> OperatingPoint:
-        """As `Ranking.break_even_point`."""
+        """Return the break-even point, like `Ranking.break_even_point`."""
         self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos)
         return super().break_even_point()
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
-        """As `Ranking.equal_error_rate`."""
+        """Return the equal error rate, like `Ranking.equal_error_rate`."""
         n_pos, n_neg = self._curve.n_pos, self._curve.n_neg
         if not on_hull:  # the hull's vertices are at scores of positives
             self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
         return super().equal_error_rate(on_hull=on_hull)
 
     def threshold_for(self, *, n_predicted: float | None = None, **others: float | None) -> OperatingPoint:
-        """As `Ranking.threshold_for`."""
+        """Find the best threshold under a constraint, like `Ranking.threshold_for`."""
         name, limit = check_exactly_one({**others, QUOTA: n_predicted})
         if name == QUOTA:
             most = checked_limit(name, limit)
@@ -204,7 +204,7 @@ class ExactRanking(Ranking):
     def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
         """Count negatives in finer ranges until the score is known at which true and false positives meet a condition.
 
-        The condition stays met at all lower thresholds.
+        The condition must hold at all lower thresholds too.
         """
         while True:
             counts, atoms = self.counts, self._atoms

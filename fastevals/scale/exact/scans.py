@@ -23,13 +23,13 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
 
-KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: with more keys, fewer atoms are stepped over
+KEYS_PER_SORT = 1 << 20  # keys of negatives sorted and counted together; larger sorts step over fewer atoms
 POSITIVE_BYTES = 44  # of memory per positive while its score is gathered, sorted and counted
-MOST_RANGES = 100  # of scores, with one scan each
-KEYS_A_SAMPLE = 256  # of which one is kept if there are too many
+MOST_RANGES = 100  # most ranges of scores, with one scan each
+KEYS_A_SAMPLE = 256  # if there are too many keys, one in this many is kept
 MOST_BLOCKS = 10_000
 
-Place = tuple[int, int]  # of a batch: the number of its piece, and its number within the piece
+Place = tuple[int, int]  # of a batch: its piece's number, and its own number within the piece
 
 
 @dataclass
@@ -43,13 +43,13 @@ class BlockRows:
     n_samples, n_positives, n_negatives : int
         Numbers of rows.
     weight : tuple of int
-        Units of weight of positives and negatives; rows if there are no weights.
+        Units of weight of positives and negatives; numbers of rows if there are no weights.
     lowest, highest : list of int
         Keys of the lowest and the highest score of each model.
     squared : int
         Sum of the rows' squared weights.
     row_sums : RowSums
-        Sums of the rows' weights.
+        Numbers of rows and sums of cubed weights.
     """
 
     value: Any = None
@@ -70,7 +70,7 @@ class BlockRows:
 
     @property
     def known_sums(self) -> RowSums | None:
-        """Sums of weighted rows whose squares fit in 64 bits; None if they don't, and for rows without weights."""
+        """The `row_sums` if squared weights fit in 64 bits; None if they don't, or if there are no weights."""
         return self.row_sums if 0 < self.squared <= MOST_ROWS else None
 
 
@@ -255,7 +255,7 @@ class ExactScans:
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
     def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
-        """Return the negatives of a model around other atoms, from the first atom to the last, in one more scan."""
+        """Count a model's negatives around other atoms, from the first atom to the last, in one more scan."""
         none = np.zeros(keys.size, np.int64)
         atoms = AtomCounts.uncounted(keys, none, None if block.known_sums is None else none)
         within = KeyRange(int(keys[0]), int(keys[-1]))
@@ -272,7 +272,7 @@ class ExactScans:
     # Scanning ---------------------------------------------------------------------------------------------------------
 
     def scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
-        """Call a function with the rows of each block in each batch, the block, and the batch's place."""
+        """For each block in each batch, call `visit` with the rows, the block, and the batch's place."""
         self.reader.files.check_unchanged()
 
         def read(numbered: tuple[int, Piece], *space: Any) -> None:
@@ -299,7 +299,7 @@ class ExactScans:
 
 
 class WaitingKeys:
-    """Keys that wait for more keys."""
+    """Keys that wait until there are enough to sort."""
 
     def __init__(self) -> None:
         self.keys: list[Keys] = []
@@ -320,7 +320,7 @@ class WaitingKeys:
 
 
 class NotWholeError(ValueError):
-    """Weights are not integers."""
+    """Raised if weights are not integers."""
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
