@@ -487,7 +487,7 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
 
 
 def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
-    """Return the separator with which the first lines have equally many columns, or the header the wanted names."""
+    """Return the separator that gives the first lines equal numbers of columns, or finds the wanted names."""
     parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
     several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}
     fitting = [separator for separator, records in several.items() if len({len(record) for record in records}) == 1]

@@ -385,7 +385,7 @@ def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
 
 
 def open_parquet(source: Any, **options: Any) -> Any:
-    """Open a Parquet file; page checksums, if it has any, are verified as it is read."""
+    """Open a Parquet file; if its pages have checksums, they are verified as the pages are read."""
     from pyarrow import parquet
 
     return parquet.ParquetFile(source, pre_buffer=False, page_checksum_verification=True, **options)

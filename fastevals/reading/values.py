@@ -31,7 +31,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-    """Return a mask of finite floats, or of floats that are not NaN if `infinite`; None if there are no others."""
+    """Return a mask of finite floats, or of floats that are not NaN if `infinite`; None if no value is invalid."""
     if is_arrow(column):
         from pyarrow import types
 

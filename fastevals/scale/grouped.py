@@ -207,7 +207,7 @@ class GroupSummary(Summary):
         return group_results(["roc_auc"], found, alpha=alpha, pos_label=positive)["roc_auc"]
 
     def rankings(self) -> Mapping[Any, Ranking]:
-        """Return a mapping of groups, in ascending order, to rankings, each of which is made when it is looked up."""
+        """Return a mapping from groups, in ascending order, to rankings; each is made when it is looked up."""
         self._consolidate()
         positive, negative = self._labels
         positive = 1 if positive is None else positive

@@ -437,7 +437,7 @@ def differences(
     values : mapping of str to mapping of str to float
         Values of the metrics by model and by metric name; NaN where undefined.
     settings : BootstrapSettings
-        Settings, of which the level and the random stream are used.
+        Settings; only the level and the random stream are used.
 
     Returns
     -------

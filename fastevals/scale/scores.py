@@ -522,8 +522,8 @@ def _cuts_of_unseen(
 ) -> NDArray[np.uint64]:
     """Return cuts for scores that occur in pieces outside the sample but are rare in the sample.
 
-    A piece is represented if the sample has, between the piece's lowest and highest score, as many scores as
-    `FEW_PIECES` pieces of its size would give it, or half of all its scores. A piece that is not represented gets its
+    A piece is represented if enough of the sample's scores lie between the piece's lowest and highest score: as many as
+    `FEW_PIECES` pieces of its size would contribute, or half of the sample. A piece that is not represented gets its
     share of the cells over that range. Some cells are reserved for scores outside the range of the sample.
     """
     spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]

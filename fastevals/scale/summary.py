@@ -531,7 +531,7 @@ class RankingSummary(Summary):
 
 
 class Units(NamedTuple):
-    """The amount that each row counts."""
+    """The weight or the number of copies of each row."""
 
     counts: NDArray[np.int64]  # whole units of weight, or copies
     are_weights: bool = True  # False for copies, which are rows like any others
@@ -682,7 +682,7 @@ def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | N
 
 
 def joint_labels(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Combine the labels of two summaries, each of which may lack some; raise if they differ."""
+    """Combine the labels of two summaries, which may each lack a label; raise if they differ."""
     joint = []
     for mine, other in zip(first, second, strict=True):
         if (

@@ -33,7 +33,7 @@ class ExactCurve:
     """The sums and points that a ranking's metrics need, collected block by block from the highest score down.
 
     Areas are sums over all points. Everything else is read at a vertex of the hull, at the best value of a metric, or
-    where the curve crosses a line: these points are kept, and some more in between, for pictures.
+    where the curve crosses a line: these points are kept, with some more in between for pictures.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class ExactScans:
     ----------
     reader : RowReader
     also : ndarray of uint64
-        Keys of further thresholds at which counts are wanted.
+        Keys of further thresholds at which counts are needed.
     memory : int or None
         Bytes that the scores of positives may take.
     progress : bool
