@@ -1,1 +1,1 @@
-"""From measures to decisions: intervals, bootstrap, tests between learners."""
+"""Decide from measurements: confidence intervals, the bootstrap, and significance tests."""

@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 Edges = tuple[Floats, Floats, Floats]  # x, low, high
 BandKind = Literal["simultaneous", "pointwise"]
 BandMethod = Literal["studentised", "kolmogorov"]
-PRINTED = 5  # points of a printed band
+PRINTED = 5  # number of points in a printed band
 GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 100}
 
 
@@ -62,31 +62,31 @@ def confidence_band(
 ) -> ConfidenceBand:
     """Compute a confidence band around a ROC or a precision-recall curve.
 
-    A simultaneous band contains the entire true curve with about the chosen confidence. A pointwise band does so only
-    at each x separately, so the true curve leaves it somewhere far more often than one minus the level.
+    A simultaneous band contains the entire true curve with about the chosen confidence. A pointwise band has that
+    confidence only at each single x, so the true curve leaves the band somewhere far more often.
 
     Parameters
     ----------
     ranking : Ranking, RankingSummary or ThresholdCounts
         The ranking, without row weights.
     curve : {"roc", "precision_recall"}
-        True positive rate over false positive rate, or precision over recall.
+        True positive rate against false positive rate, or precision against recall.
     kind : {"simultaneous", "pointwise"}
         Whether the level applies to the whole curve or to each point.
     method : {"studentised", "kolmogorov"}, optional
-        Method of a simultaneous band; "studentised" by default. Kolmogorov's band is valid for any number of rows and
-        contains the true curve far more often than its level says: it is about twice as wide.
+        Method of a simultaneous band; "studentised" by default. Kolmogorov's band is valid for any number of rows but
+        conservative: it is about twice as wide, and contains the true curve far more often than its level.
     confidence_level : float in (0, 1)
         Confidence level, for the whole curve or for each point.
     at : float or array-like in [0, 1], optional
-        The x at which to compute the band; returned in ascending order without duplicates. Defaults: for a studentised
-        band, places from 0 to 1 a twentieth of a standard error apart (about 60 times the root of the rows of a class);
-        for Kolmogorov's, every corner, about four per point of ``ranking.roc_curve()``; for a pointwise one, 0, 0.01,
-        ..., 1 (without recall 0, where precision is 1 by convention).
+        The x values at which to compute the band; returned in ascending order without duplicates. By default, a
+        studentised band has x values a twentieth of a standard error apart (about 60 times as many as the square root
+        of a class's rows); Kolmogorov's band has all its corners, about four per point of ``ranking.roc_curve()``; and
+        a pointwise band has 0, 0.01, ..., 1 (without recall 0, where precision is 1 by convention).
     n_resamples : int
         Number of bootstrap replicates, for a studentised or a pointwise band.
     stratified : bool
-        For a pointwise band, keep the number of rows of each class; a studentised band always does.
+        Whether replicates of a pointwise band keep the number of rows of each class; a studentised band always does so.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed of the replicates. The same seed gives the same bits at any number of threads.
     progress : bool
@@ -111,41 +111,43 @@ def confidence_band(
 
     Notes
     -----
-    The studentised band is computed in the coordinates 2 sqrt(n + 1/2) asin sqrt((k + 3/8) / (n + 3/4)) of both rates,
-    for k of n rows (Anscombe 1948 [1]_). There, each rate has a standard error of about 1 and is nearly normal, even
-    for counts of 0 and 1. The band is the set of points within a distance of the curve. The distance is the same in all
-    directions: steep parts of the curve deviate in their false positives, flat parts in their true positives. It is the
-    quantile of the largest distance between a point of the curve and a bootstrap replicate drawn within each class, and
-    at least the quantile for a single point (the root of chi-squared with 2 degrees of freedom). In simulations with
-    normal scores, 95 % bands contained the entire true curve in 95 to 99 % of 2,000 data sets per setting (200 to 2,000
-    rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
+    For the studentised band, both rates are transformed: k of n rows become 2 sqrt(n + 1/2) asin sqrt((k + 3/8) / (n +
+    3/4)) (Anscombe 1948 [1]_). On this scale, each rate has a standard error of about 1 and is nearly normal, even for
+    counts of 0 and 1. The band contains all points within a fixed distance of the curve. The distance is the same in
+    all directions, because steep parts of the curve err in the false positive rate and flat parts in the true positive
+    rate. It is the quantile of the largest distance between a point of the curve and a bootstrap replicate drawn within
+    each class, but at least the quantile for a single point (the root of a chi-squared quantile with 2 degrees of
+    freedom). In simulations with normal scores, 95 % bands contained the entire true curve in 95 to 99 % of 2,000 data
+    sets per setting (200 to 2,000 rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
 
-    Kolmogorov's band takes d as the quantile of Kolmogorov's statistic for the positives at the root of the level, and
-    e for the negatives. With at least that probability each, the shares of positives and negatives above all thresholds
-    are within d and e of the true ones. So each point of the true curve is in a rectangle, 2 e wide and 2 d high,
-    around a point of the polyline [2]_. The band is the union of these rectangles: at x its upper edge is the TPR of
-    the polyline at x + e plus d, and its lower edge the TPR at x - e minus d. Ties only make it more conservative.
+    Kolmogorov's band uses two quantiles of Kolmogorov's statistic at the square root of the level: d for the positives,
+    e for the negatives. With at least that probability, the share of positives above every threshold is within d of its
+    true value; likewise, the share of negatives is within e. So each point of the true curve is in a rectangle, 2 e
+    wide and 2 d high, around a point of the polyline [2]_. The band is the union of these rectangles: at x, its upper
+    edge is d above the polyline at x + e, and its lower edge is d below the polyline at x - e. Ties only make it more
+    conservative.
 
-    Both kinds of band take precision at the share of positives of these rows (without `stratified` the share varies
-    among replicates); another share gives another curve. In Kolmogorov's band of precision the edges are curved between
-    corners, so its x include 0, 0.001, ..., 1.
+    Both kinds of band compute precision for the share of positives in these rows (without `stratified`, the share
+    varies among replicates); for another share, the curve would differ. The edges of Kolmogorov's band for precision
+    are curved between corners, so its default x values include 0, 0.001, ..., 1.
 
-    With `at`, the confidence applies at those x; straight lines between them may cut corners. By default, lines between
-    the x enclose the whole band. All corners of Kolmogorov's band for ten million rows without ties took 0.5 GB.
+    If `at` is given, the confidence applies at those x values; straight lines between them may cut corners. With the
+    default x values, straight lines enclose the whole band. For ten million rows without ties, all corners of
+    Kolmogorov's band took 0.5 GB.
 
-    Replicates of a pointwise band are read like `RocCurve.at` and `PrecisionRecallCurve.at`: along the polyline, with
-    the highest TPR where it is vertical, and linear in counts between two thresholds. With few rows, percentiles are
-    too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives whose normal scores are one standard
-    deviation apart, 95 % intervals covered the TPR in 96 % of 600 simulations at an FPR of 0.3 and in 58 % at 0.9; with
-    500 rows, in 97 % and 93 %.
+    Replicates of a pointwise band are evaluated like `RocCurve.at` and `PrecisionRecallCurve.at`: along the polyline,
+    with the highest TPR where it is vertical, and linear in counts between two thresholds. With few rows, percentile
+    intervals are too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives, and normal scores one
+    standard deviation apart, 95 % intervals covered the true TPR in 96 % of 600 simulations at an FPR of 0.3 and in 58
+    % at 0.9; with 500 rows, in 97 % and 93 %.
 
     References
     ----------
     .. [1] Anscombe, F. J. (1948), "The transformation of Poisson, binomial and negative-binomial data", Biometrika 35,
        246-254, doi:10.1093/biomet/35.3-4.246.
     .. [2] Campbell, G. (1994), "Advances in statistical methodology for the evaluation of diagnostic and laboratory
-       tests", Statistics in Medicine 13, 499-508, doi:10.1002/sim.4780130513. Macskassy and Provost (2004) call it
-       simultaneous joint confidence regions (SJR).
+       tests", Statistics in Medicine 13, 499-508, doi:10.1002/sim.4780130513. Macskassy and Provost (2004) call such
+       bands simultaneous joint confidence regions (SJR).
     .. [3] Efron, B. and Tibshirani, R. J. (1993), *An Introduction to the Bootstrap*, chapter 13.
 
     Examples
@@ -162,7 +164,7 @@ def confidence_band(
     if doubts:
         raise ValueError(
             "ranking must have counts at each positive score, but it has ranges of scores, within which the curve is "
-            "in doubt: count the rows in more cells, or use exact=True and enough memory= for one range"
+            "unknown: count the rows in more cells, or use exact=True and enough memory= for one range"
         )
     check_choice("curve", curve, CurveName)
     check_choice("kind", kind, BandKind)
@@ -195,13 +197,13 @@ def confidence_band(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfidenceBand(Frozen):
-    """A confidence band of a curve; unpacks as ``x, low, high``, and prints the edges at five x.
+    """A confidence band of a curve; unpacks as ``x, low, high``, and prints the edges at five x values.
 
     Attributes
     ----------
     x : ndarray of shape (n_points,)
-        False positive rates of a ROC band, or recalls of a precision-recall band; ascending, from 0 to 1 by default. A
-        repeated x is a jump: first the edges to its left, then to its right.
+        False positive rates of a ROC band, or recalls of a precision-recall band; ascending, from 0 to 1 by default.
+        Where the band jumps, x is repeated: first with the edges to its left, then with those to its right.
     low, high : ndarray of shape (n_points,)
         True positive rates, or precisions, in [0, 1]; NaN if a class has no rows.
     curve : {"roc", "precision_recall"}
@@ -209,12 +211,13 @@ class ConfidenceBand(Frozen):
     kind : {"simultaneous", "pointwise"}
         Whether the level applies to the whole curve or to each x.
     method : {"studentised", "kolmogorov", "bootstrap"}
-        "studentised" is equally wide in standard errors; "kolmogorov" has rectangles from Kolmogorov's statistic for
-        each class; "bootstrap", for pointwise bands, has percentiles of replicates.
+        "studentised" bands have the same width everywhere, in standard errors; "kolmogorov" bands are unions of
+        rectangles from Kolmogorov's statistic for each class; "bootstrap" bands (pointwise) have percentiles of
+        replicates.
     confidence_level : float
         Confidence level of the band.
     n_undefined : int
-        Number of bootstrap replicates without rows of a class, which are dropped.
+        Number of bootstrap replicates in which a class has no rows; they are dropped.
 
     Examples
     --------
@@ -260,7 +263,7 @@ class ConfidenceBand(Frozen):
 
 
 def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
-    """Return the band of replicates, of shape (n_resamples, n_points), and the number of undefined ones."""
+    """Return the band of replicates of shape (n_resamples, n_points), and how many of them are undefined."""
     defined = ~np.isnan(replicates).any(axis=1)
     undefined = replicates.shape[0] - int(np.count_nonzero(defined))
     if undefined:
@@ -275,14 +278,14 @@ def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tupl
 
 
 def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Return the edges of a tube around the ROC curve, over FPR or, for precision, over TPR."""
+    """Return the edges of a tube around the ROC curve at each FPR; for precision, the edges at each recall."""
     roc = curve == "roc"
     tube = tube if roc else tube.swapped()
     x = tube.places() if at is None else at
     least, most = tube.edges(x)
     if at is not None:
         return (x, least, most) if roc else (x, _precision(counts, x, most), _precision(counts, x, least))
-    # Both edges are nondecreasing: between places they stay within these values, and lines between the nodes outside.
+    # Both edges are nondecreasing, so between two x they stay within these values; lines between the nodes lie outside.
     if roc:
         low, high = least[:-1], most[1:]
     else:
@@ -292,7 +295,7 @@ def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tu
 
 
 def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
-    """Return the union of rectangles around the ROC polyline, over FPR or, for precision, over TPR."""
+    """Return the edges of rectangles around the ROC polyline at each FPR; for precision, the edges at each recall."""
     up, right = (_kolmogorov_quantile(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
     if curve == "roc":
@@ -321,8 +324,8 @@ def _precision(counts: ThresholdCounts, recall: Floats, fpr: Floats) -> Floats:
 def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, among: Floats) -> Edges:
     """Return the edges of the union of rectangles, 2 dx by 2 dy, around a nondecreasing line from (0, 0) to (1, 1).
 
-    The edges are at the x of `at`. By default they are at `among` and at all bends and jumps, with two entries each:
-    the limits from the left and from the right.
+    The edges are evaluated at the x in `at`. By default, they are evaluated at `among` and at all bends and jumps, each
+    with two entries: the limits from the left and from the right.
     """
     upper = Polyline(np.append(line.x - dx, 1.0), np.append(line.y, 1.0) + dy)
     lower = Polyline(np.append(0.0, line.x + dx), np.append(0.0, line.y) - dy)
@@ -340,25 +343,25 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
     return x[kept], low[kept], high[kept]
 
 
-# In standard errors; a tube's radius is 2.4 to 3.3.
-EDGE_STEP = 0.05  # between the places of its edges, and between the points at its center
+# Distances in standard errors; for comparison, a tube's radius is 2.4 to 3.3.
+EDGE_STEP = 0.05  # between the x values of a tube's edges, and between the points at its center
 MEASURED_STEP = 0.1  # between the points whose distance to a replicate is measured
-PIECE = 0.5  # length of a piece of a line in the ROC plane; pieces as short are nearly straight here
+PIECE = 0.5  # length of the pieces of a line in the ROC plane; such short pieces stay nearly straight
 LEAST_STEP = 0.02  # points closer to the previous one are dropped
-TABLE = 1 << 20  # counts whose coordinates are cached
+TABLE = 1 << 20  # number of counts whose coordinates are cached
 
-# Thresholds whose summed log odds of both rates differ by less are drawn together: between them, the deviation of a
-# replicate changes by about 0.04 standard errors.
+# Adjacent thresholds are drawn as one if the sum of both rates' log odds differs by less than this: between them, the
+# deviation of a replicate changes by about 0.04 standard errors.
 SAME_ODDS = 0.005
 
 
 class Tube(NamedTuple):
     """The points within a distance of a ROC curve, in coordinates whose unit is a standard error."""
 
-    x: Floats  # coordinates of points along the curve, of the false and of the true positive rate
+    x: Floats  # points along the curve: coordinates of the false (x) and of the true positive rate (y)
     y: Floats
     radius: float  # the largest distance
-    n_neg: int  # rows
+    n_neg: int  # rows of each class
     n_pos: int
 
     @classmethod
@@ -367,8 +370,8 @@ class Tube(NamedTuple):
     ) -> Tube:
         """Return the tube that contains the true curve with a confidence of `level`.
 
-        Its radius is the quantile of the largest distance between the curve and a replicate, and at least the quantile
-        for a single point with two normal deviations: all replicates of a perfect ranking are perfect.
+        The radius is the quantile of the largest distance between the curve and a replicate. It is at least the
+        quantile for a single point with two normal deviations, because all replicates of a perfect ranking are perfect.
         """
         (distances,) = TubeSample(counts).replicates(n_resamples, key, progress=progress)
         place = math.ceil(Fraction(repr(level)) * (n_resamples + 1)) - 1
@@ -382,21 +385,21 @@ class Tube(NamedTuple):
         return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), EDGE_STEP, LEAST_STEP), radius, n_neg, n_pos)
 
     def swapped(self) -> Tube:
-        """Return the tube on swapped axes: of false over true positive rates."""
+        """Return the tube with its axes swapped: false positive rates against true positive rates."""
         return Tube(self.y, self.x, self.radius, self.n_pos, self.n_neg)
 
     def places(self) -> Floats:
-        """Return rates from 0 to 1 that are EDGE_STEP apart."""
+        """Return rates from 0 to 1 whose coordinates are EDGE_STEP apart."""
         first, last = (kernels.coordinate(count, self.n_neg) for count in (0, self.n_neg))
         rates = _rates(np.linspace(first, last, math.ceil((last - first) / EDGE_STEP) + 1), self.n_neg)
         rates[[0, -1]] = 0.0, 1.0  # exactly, despite rounding
         return rates
 
     def edges(self, rates: Floats) -> tuple[Floats, Floats]:
-        """Return the least and the largest TPR of the tube at ascending false positive rates."""
+        """Return the lowest and the highest TPR inside the tube at each of several ascending false positive rates."""
         if math.isinf(self.radius):
             return np.zeros(rates.size), np.ones(rates.size)
-        radius = math.hypot(self.radius, EDGE_STEP / 2)  # of discs around points that cover the discs around the line
+        radius = math.hypot(self.radius, EDGE_STEP / 2)  # so that discs around points cover the discs around the line
         places = _coordinates(rates * self.n_neg, self.n_neg)
         low, high = np.empty(rates.size), np.empty(rates.size)
         kernels.upper_edge(places, self.x, self.y, radius, high)
@@ -406,7 +409,7 @@ class Tube(NamedTuple):
 
 
 class TubeSample(RankingSample):
-    """Whole rows of a ranking, drawn within each class, and the distance of its curve from the curve of each draw."""
+    """Rows of a ranking, drawn within each class; measures how far each draw's curve is from theirs."""
 
     def __init__(self, counts: ThresholdCounts) -> None:
         counts = counts.take(_distinct_rows(counts))
@@ -415,7 +418,7 @@ class TubeSample(RankingSample):
         self._tables = [_coordinates(np.arange(min(n + 1, TABLE)), n) for n in self._n]
         steps = self._sweep.steps
         up, right = steps.sizes.astype(np.int64)
-        x, y = np.zeros((2, 2 * up.size + 1))  # false and true positives at the end of the vertical and of the step
+        x, y = np.zeros((2, 2 * up.size + 1))  # false, true positives where a vertical and a step end
         x[1::2], x[2::2] = np.cumsum(right) - np.where(steps.tied, 0, right), np.cumsum(right)
         y[1::2] = y[2::2] = np.cumsum(up)
         length = np.hypot(*(np.diff(_coordinates(each[::2], n)) for each, n in zip((x, y), self._n, strict=True)))
@@ -427,7 +430,7 @@ class TubeSample(RankingSample):
         return np.zeros_like(self.sizes), np.empty((2, int(self._pieces.sum()) + self._pieces.size + 1))
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         return super().task_size() if self._few else max(1, min(256, (1 << 19) // self.sizes.size))
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -456,13 +459,13 @@ def _coordinates(counts: NDArray[Any], n: int) -> Floats:
 
 
 def _rates(coordinates: Floats, n: int) -> Floats:
-    """Return the rates at coordinates; 0 and 1 beyond the first and the last."""
+    """Return the rates at the given coordinates; 0 and 1 beyond the first and the last."""
     angles = np.clip(coordinates / (2 * math.sqrt(n + 0.5)), 0.0, math.pi / 2)
     return np.clip((np.sin(angles) ** 2 * (n + 0.75) - 0.375) / n, 0.0, 1.0)
 
 
 def _points(right: Floats, up: Floats, n: tuple[int, int], most: float, least: float) -> tuple[Floats, Floats]:
-    """Return the coordinates of points along a polyline of counts, at most `most` and about `least` apart."""
+    """Return the coordinates of points on a polyline of counts, at most `most` and at least about `least` apart."""
     lengths = np.hypot(np.diff(_coordinates(right, n[0])), np.diff(_coordinates(up, n[1])))
     pieces = np.maximum(np.ceil(lengths / most), 1).astype(np.int64)
     start = np.repeat(np.arange(pieces.size), pieces)

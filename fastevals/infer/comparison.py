@@ -41,7 +41,7 @@ from fastevals.results import (
     number_or_array,
 )
 
-MOST_ROWS = 45  # printed for each metric
+MOST_ROWS = 45  # rows printed for each metric
 
 Floats = NDArray[np.float64]
 
@@ -66,21 +66,21 @@ def compare_rankings(
 ) -> ModelComparison:
     """Compare models on the same rows by any metrics, with one paired bootstrap.
 
-    Each replicate draws rows once for all models. A difference in units of its standard error is compared with the
-    largest such deviation among all differences of the metric in each replicate (max-T). So intervals are simultaneous,
-    and p-values are adjusted for the number of differences and their correlation.
+    Each replicate draws rows once for all models. Each difference, divided by its standard error, is compared with the
+    largest deviation of any difference in each replicate (max-T), metric by metric. So intervals are simultaneous, and
+    p-values are adjusted for the number of differences and their correlation.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes: numbers, booleans or strings.
     scores : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Finite scores of two models or more: one entry, row or column per model.
+        Finite scores of two or more models: one entry, row or column per model.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics of scores, as for `bootstrap`.
     reference : name or int, optional
-        The model to compare the others with, by name, or by number if they have no names. By default all pairs are
-        compared.
+        The model to compare the others with, by name, or by number if the models have no names. By default all pairs
+        are compared.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -105,16 +105,16 @@ def compare_rankings(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
-        in all replicates, so that its interval has no width and its p-value no meaning.
+        In the cases listed for `bootstrap`; if there are too few replicates for the confidence level; and if a
+        difference is the same in all replicates, so that its interval has no width and its p-value no meaning.
 
     Notes
     -----
-    Models that rank alike differ by 0, with p = 1. The smallest possible p-value is 1 / (n + 1) for n defined
-    replicates. For AUCs only, `delong` does the same without a bootstrap.
+    Two models that rank all rows alike have a difference of 0 and p = 1. The smallest possible p-value is 1 / (n + 1)
+    for n defined replicates. For AUCs alone, `delong` compares models without a bootstrap.
 
-    Beyond the rankings, memory is 8 bytes per row and model, as much again for each metric of probabilities, and up to
-    6 bytes per row and thread (with metrics of probabilities, also per model).
+    Besides the rankings, it needs 8 bytes of memory per row and model, 8 more for each metric of probabilities, and up
+    to 6 bytes per row and thread (or per row, thread and model, if a metric is of probabilities).
 
     References
     ----------
@@ -158,26 +158,26 @@ def compare_predictions(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare the classes or numbers that models predict on the same rows by any metrics, with one paired bootstrap.
+    """Compare models' predicted classes or numbers on the same rows by any metrics, with one paired bootstrap.
 
-    Like `compare_rankings`. Regression metrics mean that predictions are numbers; with other metrics they are classes.
-    If many rows share their true class and all predictions, they are drawn as a count, so that a replicate costs the
-    same for any number of rows.
+    The method is the same as in `compare_rankings`. Predictions are numbers if the metrics are regression metrics, and
+    classes otherwise. If many rows have the same true class and the same predictions, they are drawn as one count, so a
+    replicate costs the same for any number of rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels: integers, booleans, strings, or floats without a fraction. For regression metrics, finite numbers.
     predictions : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Predicted labels, or finite numbers, of two models or more: one entry, row or column per model.
+        Predicted labels, or finite numbers, of two or more models: one entry, row or column per model.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics of predicted labels, as for `bootstrap`, such as ``metric("f1", average="macro")``; ``average=None``
-        gives one value per class. A function takes a stack of confusion matrices, of shape (n, n_models, K, K) or
-        (n_models, K, K), and returns numbers along all axes but the last two, or further axes after them. Or only
-        regression metrics, such as ``["root_mean_squared_error", "r2"]``.
+        gives one value per class. A function is called with a stack of confusion matrices of shape (n, n_models, K, K)
+        or (n_models, K, K). The array that it returns has all axes but the last two, and may have further axes after
+        them. For predicted numbers, only regression metrics are allowed, such as ``["root_mean_squared_error", "r2"]``.
     reference : name or int, optional
-        The model to compare the others with, by name, or by number if they have no names. By default all pairs are
-        compared.
+        The model to compare the others with, by name, or by number if the models have no names. By default all pairs
+        are compared.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -202,19 +202,19 @@ def compare_predictions(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
-        in all replicates, so that its interval has no width and its p-value no meaning.
+        In the cases listed for `bootstrap`; if there are too few replicates for the confidence level; and if a
+        difference is the same in all replicates, so that its interval has no width and its p-value no meaning.
 
     Notes
     -----
-    With regression metrics, each model's estimates equal those of `bootstrap` with the same seed, to the bit. A
-    replicate is one sweep over the rows with 1 byte per row and thread, 1 more with clusters and 8 more with weights.
-    The median takes several times as long, about 20 bytes per row and thread, and 5 more per model. BCa takes about 60
+    With regression metrics, each model's estimates equal the estimates from `bootstrap` with the same seed, to the bit.
+    A replicate sweeps over the rows once. It needs 1 byte per row and thread, plus 1 with clusters and 8 with weights.
+    The median takes several times as long, and about 20 bytes per row and thread, plus 5 per model. BCa needs about 60
     bytes per row, once for all models.
 
     References
     ----------
-    As for `compare_rankings`.
+    See `compare_rankings`.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def compare_predictions(
 
 
 class ModelComparison(ResampledByMetric["MetricComparison"]):
-    """Result of `compare_rankings` and its like: a mapping from each metric to its `MetricComparison`.
+    """Result of comparisons such as `compare_rankings`: a mapping from each metric to its `MetricComparison`.
 
     Examples
     --------
@@ -289,10 +289,10 @@ class MetricComparison(Frozen):
     estimates : dict of model to Estimate
         Estimate of each model, with an interval that is not simultaneous.
     differences : tuple of Difference
-        Differences of all pairs, or of each model and the reference.
+        Differences between all pairs of models, or between each other model and the reference.
     n_undefined : int or ndarray
-        Number of replicates in which a difference is undefined or infinite; they are dropped for all differences. An
-        array if the metric is one, counted for each place.
+        Number of replicates in which a difference is undefined or infinite; they are dropped for all differences. If
+        the metric is an array, this is an array too, with a count for each element.
     """
 
     estimates: dict[Any, Estimate]
@@ -306,7 +306,7 @@ class MetricComparison(Frozen):
         return "\n".join(self._table("model"))
 
     def _columns(self) -> Columns:
-        """Return one row per model, without a reference, then one per difference."""
+        """Return one row per model, with no reference, then one row per difference."""
         estimates = [({"model": model, "reference": None}, each._columns()) for model, each in self.estimates.items()]
         differences = [
             ({"model": each.model, "reference": each.reference}, each._numbers()) for each in self.differences
@@ -338,12 +338,13 @@ class Difference(Frozen, Generic[V]):
     value : float or ndarray
         The difference.
     confidence_interval : Interval
-        Simultaneous over all differences in the metric. For an array, each place (such as a class) has its own
-        confidence level.
+        Interval of the difference, simultaneous over all differences in the metric. If the metric is an array, the
+        level applies to each element (such as a class) separately.
     standard_error : float or ndarray
         Standard error of the difference.
     pvalue : float or ndarray
-        p-value of no difference, adjusted for the number of differences: below alpha only if the interval excludes 0.
+        p-value for the hypothesis of no difference, adjusted for the number of differences. It is below alpha only if
+        the interval excludes 0.
     unadjusted_pvalue : float or ndarray
         The p-value as if this difference were the only one.
     """
@@ -428,9 +429,9 @@ def _compare_pairs(
     settings: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and for each pair the fields of its Difference after its models.
+    """Return the number of undefined replicates, and the fields of each pair's Difference, except its two models.
 
-    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). Places along further axes, such as
+    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). Elements along further axes, such as
     classes, are compared separately, so a class that is often undefined does not affect the others.
     """
     if values.ndim == 1:
@@ -475,7 +476,7 @@ def compare_numbers(
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = _standard_deviation(deviations)
         statistic = float(side(difference))
-        if n and np.abs(deviations).max() <= rounding:  # equal, or equally different in all replicates
+        if n and np.abs(deviations).max() <= rounding:  # equal models, or equal differences in all replicates
             deviations, error = np.zeros(n), 0.0
             is_zero = abs(difference) <= rounding
             difference, statistic = (0.0, 0.0) if is_zero else (difference, math.copysign(math.inf, statistic))
@@ -512,7 +513,7 @@ def _standard_deviation(deviations: Floats) -> float:
 
 
 def share_as_extreme(deviations: Floats, statistic: float) -> float:
-    """Return the share of deviations, including the data, that reach a statistic."""
+    """Return the share of deviations that are at least a statistic, which is counted as one of them."""
     if math.isnan(statistic):
         return math.nan
     reached = (
@@ -525,7 +526,7 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_models(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
-    """Return the scores or numbers of two models or more, by argument names for errors, and the names of the models."""
+    """Return the values of two or more models, keyed by their names in errors, and the names of the models."""
     labelled, names, _ = as_predictions(name, values)
     models = tuple(range(len(labelled))) if names is None else names
     check_two_models(name, models)
@@ -533,7 +534,7 @@ def _as_models(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[A
 
 
 def _check_model_values(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
-    """Raise unless a user's function returns the same shape for data and replicates, with the models first."""
+    """Raise unless a user's function returns equal shapes for data and replicates, with models on the first axis."""
     if shape[:1] != (n_models,) or shape != drawn:
         raise ValueError(
             f"metrics: {name} must return one number, or equally many, for each of {n_models} models; got shape "

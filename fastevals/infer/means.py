@@ -1,4 +1,4 @@
-"""Accuracies, and means and medians of errors, with intervals: over all rows, or over parts of them."""
+"""Intervals for accuracies and for mean or median errors, over all rows or for each part of the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -> Interval:
-    """Return a distribution-free interval of the median absolute error, between two of the errors.
+    """Return a distribution-free interval for the median absolute error; its ends are two of the errors.
 
     Source: David and Nagaraja (2003), *Order Statistics*, section 7.1.
     """
@@ -32,7 +32,7 @@ def accuracies(
 ) -> tuple[Floats, Floats]:
     """Return the accuracy of each of n parts, with Wilson's interval for the effective number of rows.
 
-    That is (sum of weights)**2 / (sum of squared weights): Kish (1965), *Survey Sampling*, section 8.2.
+    That number is (sum of weights)**2 / (sum of squared weights): Kish (1965), *Survey Sampling*, section 8.2.
     """
     weights = np.ones(codes.size) if weights is None else weights / weights.max()
     is_right = true == predicted
@@ -46,7 +46,7 @@ def accuracies(
 def root_mean_squares(
     true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the root mean squared error of each part, with the roots of the interval of the mean."""
+    """Return the root mean squared error of each part; its interval has the roots of the mean's ends."""
     errors = np.abs(np.subtract(true, predicted, dtype=np.float64))
     unit = float(errors.max()) or 1.0  # so that squares neither overflow nor underflow
     means, ends = _means(np.square(errors / unit), codes, weights, n, level, (0.0, math.inf))

@@ -36,9 +36,9 @@ def proportion_interval(
 ) -> Interval:
     """Compute the confidence interval of a metric that is a proportion of rows, such as accuracy or recall.
 
-    Rows must be independent, and the number of trials is taken as fixed: the rows for accuracy, the positives for
-    recall, the rows predicted positive for precision. The interval is too optimistic if the threshold was chosen on the
-    same rows, and too narrow if rows are clustered.
+    Rows must be independent. The number of trials is treated as fixed: all rows for accuracy, the positive rows for
+    recall, and the rows predicted positive for precision. The interval is too optimistic if the threshold was chosen on
+    the same rows, and too narrow if rows are clustered.
 
     Parameters
     ----------
@@ -48,28 +48,28 @@ def proportion_interval(
         "accuracy" or "error_rate", for any number of classes; "precision", "recall", "specificity",
         "false_positive_rate" or "false_negative_rate", for one class.
     method : {"wilson", "clopper-pearson"}
-        Wilson's score interval without continuity correction has a coverage near the level on average. The exact
+        Wilson's score interval without continuity correction has, on average, a coverage close to the level. The exact
         interval of Clopper and Pearson is wider; its coverage is never below the level.
     confidence_level : float in (0, 1)
         Confidence level of each interval (not simultaneous).
     alternative : {"two-sided", "less", "greater"}
         "greater" returns lower bounds only (the high ends are 1), "less" upper bounds (the low ends are 0).
     average : {"binary", None, "micro"}
-        For a metric of a class: "binary" is the positive class of two, `matrix.pos_label`; None is each class against
-        the rest; "micro" adds the counts of all classes.
+        The class that a per-class metric is for. "binary": the positive class of a binary matrix, `matrix.pos_label`.
+        None: each class against the rest. "micro": all classes, with their counts added up.
 
     Returns
     -------
     Interval
-        ``low`` and ``high``, floats or arrays of the stack's shape; ``average=None`` adds an axis of classes. Without
-        successes ``low`` is 0, without failures ``high`` is 1, and without trials both are NaN.
+        ``low`` and ``high``, floats or arrays of the stack's shape; ``average=None`` adds an axis of classes. With no
+        successes ``low`` is 0, with no failures ``high`` is 1, and with no trials both are NaN.
 
     Raises
     ------
     ValueError
         If an option is unknown; if `matrix` is not a ConfusionMatrix, has weights, or is averaged by `macro()`; or if
-        the average is not a proportion. "macro" and "weighted" are means of proportions, and with more than two classes
-        "micro" counts a row several times as a negative: use `bootstrap` for these.
+        the average is not a proportion. "macro" and "weighted" are means of proportions, and "micro" may count a row
+        several times as a negative if there are more than two classes: use `bootstrap` for these.
 
     Warns
     -----
@@ -104,7 +104,7 @@ def proportion_interval(
 def share_interval(
     successes: Any, failures: Any, method: str, alpha: float, alternative: Alternative
 ) -> tuple[Floats, Floats]:
-    """Return the interval of a proportion from counts, elementwise; NaN without trials."""
+    """Return the interval of a proportion from counts, elementwise; NaN if there are no trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
     low, high = METHODS[method](successes, failures, tail_probability(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
@@ -145,7 +145,7 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix[Any]) -> N
 
 
 def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
-    """Return the successes and failures of a metric that is a proportion."""
+    """Return the numbers of successes and failures for a metric that is a proportion."""
     parts = SHARES[metric].parts
     assert parts is not None
     successes, trials = parts(cells)
@@ -153,7 +153,7 @@ def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
 
 
 def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return successes and failures, of the stack's shape, with a last axis of classes for ``average=None``."""
+    """Return numbers of successes and failures in the stack's shape; ``average=None`` adds a last axis of classes."""
     if SHARES[metric].trials == "rows":
         zeros = np.zeros_like(matrix._right())
         return outcomes(metric, Cells(matrix._right(), matrix._wrong(), zeros, zeros))
@@ -168,7 +168,8 @@ def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) ->
 def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
     """Return the two solutions p of (successes / n - p)^2 = z^2 p (1 - p) / n.
 
-    The smaller one comes from the product of both: a difference would lose digits if successes are rare.
+    The smaller solution is computed from the product of the two, because a difference would lose digits if successes
+    are rare.
     """
     from scipy.special import ndtri
 
@@ -182,7 +183,7 @@ def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, F
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return the p at which as many successes or more, and as many or fewer, have the probability `tail`."""
+    """Return the p at which this many or more successes have probability `tail`, and the p for this many or fewer."""
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:
@@ -195,9 +196,10 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
 
 
 def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
-    """Return where a function of the beta distribution equals `tail`; NaN if nowhere.
+    """Return the arguments at which a function of the beta distribution equals `tail`; NaN if there is none.
 
-    SciPy's inverse (as of 1.17) is wrong for a = 1000 and b >= 10^8, so it is checked and replaced by a root search.
+    SciPy's inverse (as of 1.17) is wrong for a = 1000 and b >= 10^8, so its values are checked, and wrong ones are
+    replaced by a root search.
     """
     from scipy.optimize import brentq
 

@@ -289,8 +289,8 @@ def test_threads_and_number_of_resamples(design: str) -> None:
         ([0, 1], [[0, 1], [1, 0]], {"groups": [1]}, "groups has 1 rows"),
         ([0, 1], [[0, 1], [1, 0]], {"groups": [1, 1]}, "groups must have two groups or more"),
         ([0, 1], [[0, 1], [1, 0]], {"sample_weight": [-1, 1]}, "sample_weight must not be negative"),
-        ([0, 1], [[0, 1], [1, 0]], {"stratified": True}, "stratified and pos_label go with classes"),
-        ([0, 1], [[0, 1], [1, 0]], {"pos_label": 1}, "stratified and pos_label go with classes"),
+        ([0, 1], [[0, 1], [1, 0]], {"stratified": True}, "stratified and pos_label apply only to classes"),
+        ([0, 1], [[0, 1], [1, 0]], {"pos_label": 1}, "stratified and pos_label apply only to classes"),
         (
             [0, 1], [[0, 1], [1, 0]], {"metrics": ["accuracy", "r2"]},
             "metrics must all be of classes or all of numbers, but accuracy is of predicted labels and r2 is of",

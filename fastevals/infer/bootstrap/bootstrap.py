@@ -1,4 +1,4 @@
-"""The bootstrap: intervals of metrics by resampling the rows."""
+"""The bootstrap: intervals for metrics by resampling the rows."""
 
 from __future__ import annotations
 
@@ -45,16 +45,17 @@ BootstrapMethod = Literal["BCa", "percentile", "basic", "normal"]
 
 
 class Limits(NamedTuple):
-    """The bounds of a metric, and the bounds of what it is optimised over.
+    """The bounds of a metric, and of the quantity that it maximises, if any.
 
     Attributes
     ----------
     bounds : tuple of float
-        Least and largest value.
+        Smallest and largest possible value of the metric.
     optimized : tuple of float, optional
-        Bounds of the quantity that the metric maximises, or of the metric at a threshold that maximises another one.
+        Bounds of the quantity that the metric maximises. If its threshold maximises another metric, the metric's own
+        bounds. None if nothing is maximised.
     is_by_another : bool
-        Whether another metric is maximised.
+        Whether the metric's threshold maximises another metric.
     """
 
     bounds: tuple[float, float] = UNBOUNDED
@@ -63,7 +64,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, spec: MetricSpec | Callable[..., Any]) -> Limits:
-        """Return the bounds of the metric, without optimisation."""
+        """Return the limits of a metric."""
         bounds, by_another = metric_bounds(spec), is_best_by_another(spec)
         return cls(bounds, bounds if by_another else optimized_bounds(spec), by_another)
 
@@ -81,7 +82,7 @@ def interval_method(method: str, limits: Limits) -> str:
 
 
 def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
-    """Return the method that replaces "BCa", for metrics that need another interval."""
+    """Return the name of the method that replaces "BCa", for each metric that needs another interval."""
     found = {label: interval_method("BCa", Limits.of(spec)) for label, spec in specs.items()}
     return {label: method for label, method in found.items() if method != "BCa"}
 
@@ -89,7 +90,7 @@ def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
 NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover the true value too rarely
 TIE = 2.0**-50  # relative distance below which values are equal up to rounding
-SUSPICIOUS_SHARE = 0.75  # share of replicates beyond a maximum from which it may be a maximum by chance
+SUSPICIOUS_SHARE = 0.75  # if this share of replicates is beyond a maximum, it may be one by chance
 
 
 def bootstrap(
@@ -111,19 +112,20 @@ def bootstrap(
 ) -> BootstrapResult:
     """Compute intervals of metrics by resampling rows with replacement.
 
-    Scores are sorted once. A replicate is a vector of counts (exactly multinomial) of how often each row was drawn, or
-    each cell of rows that no metric distinguishes, and one sweep over them. All metrics share the replicates.
+    Scores are sorted once. A replicate draws how often each row occurs, or each cell of rows that no metric
+    distinguishes (exactly multinomial), and makes one sweep over these counts. All metrics share the replicates.
 
     Parameters
     ----------
     subject : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
-        The data. The metrics determine what a pair holds: scores if a metric is for rankings, probabilities or a
-        threshold; numbers if they are regression metrics; else predicted labels. Each matrix of a stack is resampled
-        separately. Intervals of a summary are widened on both sides by its doubt.
+        The data. The metrics determine what the second array of a pair means: scores if a metric is for rankings,
+        probabilities or a threshold; predicted numbers if they are regression metrics; otherwise predicted labels. Each
+        matrix of a stack is resampled separately. Intervals of a summary are widened on both sides by its doubt.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        The metrics to estimate; a mapping names the results. A function takes `ThresholdCounts` and returns a number,
-        or takes a `ConfusionMatrix` of the data or a stack of replicates and returns a number, or an array along the
-        first axis of the stack. With a pair, a named metric next to the function determines which.
+        The metrics to estimate; a mapping names the results. A function is called with `ThresholdCounts` and returns a
+        number. Or it is called with a `ConfusionMatrix` (of the data, or a stack of replicates) and returns a number,
+        or an array along the first axis of the stack. If the subject is a pair, a named metric alongside the function
+        determines which of the two applies.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -132,17 +134,19 @@ def bootstrap(
         BCa is bias-corrected and accelerated [1]_ (see the notes for metrics at their own best threshold). "normal" is
         centered on the value minus its bias, as in R's boot.
     alternative : {"two-sided", "less", "greater"}
-        Two ends, only an upper end ("less"), or only a lower end ("greater"), at the full level.
+        Whether an interval has two ends, only an upper end ("less"), or only a lower end ("greater"), at the full
+        level.
     stratified : bool
-        Keep the number of rows of each class in every replicate; not for regression metrics.
+        Keep the number of rows of each class in every replicate. Not allowed with regression metrics.
     groups : array-like of shape (n_samples,), optional
-        Clusters of rows, such as patients, sessions or queries: whole clusters are drawn, as many as there are. With
-        `stratified`, each must have rows of one class only.
+        The cluster of each row, such as a patient, session or query. Whole clusters are drawn, as many as there are.
+        With `stratified`, all rows of a cluster must have the same class.
     sample_weight : array-like of shape (n_samples,), optional
         Nonnegative row weights. Each row is one independent observation: rows are drawn with equal probability and
         keep their weight. Rows of weight zero are dropped first.
     frequency_weight : array-like of shape (n_samples,), optional
-        Number of copies of each row of a pair: integers, equivalent to repeated rows. Not with `sample_weight`.
+        How many copies each row of a pair stands for, as integers. The result is the same as with repeated rows. Not
+        allowed with `sample_weight`.
     pos_label : label, optional
         The positive class of a pair; 1 for labels 0/1, -1/1 and booleans. Other labels require it with scores, and
         with metrics of predicted labels that need it.
@@ -168,53 +172,57 @@ def bootstrap(
     -----
     UndefinedMetricWarning
         If a metric is undefined in some replicates (counted in `n_undefined` and dropped), if all its replicates are
-        equal (an AUC of 1, say, whose interval has no width), or if it has no interval.
+        equal, so that its interval has no width (such as for an AUC of 1), or if it has no interval.
 
     Notes
     -----
-    BCa's acceleration is a sixth of the skewness of the jackknife values, each without one row [3]_. Unweighted and
-    unclustered rows of scores have exact closed forms for AUC (also partial), average precision, both areas under the
-    P-R curve, break-even point, EER, Brier score, log loss, and metrics at a threshold that is fixed, under a
-    constraint, or best by F, Jaccard, accuracy, balanced accuracy, informedness or cost. So have all metrics of targets
-    except the median, also with weights and clusters. Otherwise (functions, weighted or clustered scores, labels,
-    thresholds best by another metric), one row of each cell is left out if there are at most 160 cells, else each of
-    160 random groups of rows (per class if stratified) [4]_. Maxima, as below, have no acceleration.
+    BCa's acceleration is a sixth of the skewness of the jackknife values, each computed without one row [3]_. For
+    scores without weights or clusters, it has an exact closed form for AUC (also partial), average precision, both
+    areas under the P-R curve, break-even point, EER, Brier score, log loss, and metrics at a threshold that is fixed,
+    chosen under a constraint, or best by F, Jaccard, accuracy, balanced accuracy, informedness or cost. Regression
+    metrics except the median have closed forms too, even with weights and clusters. In all other cases (functions,
+    weighted or clustered scores, labels, thresholds best by another metric), one row of each cell is left out in turn
+    if there are at most 160 cells. With more cells, each of 160 random groups of rows is left out in turn (per class if
+    stratified) [4]_. Maxima, described below, have no acceleration.
 
-    Some metrics are maxima: KS, any metric at its own best threshold, the area under the least costs, the EER on the
-    hull, and the expected calibration error, a sum of absolute differences. They overestimate the true value, and
-    replicates exceed them, but by only 0.4 to 0.6 times as much, since both contain the noise of the data. BCa corrects
-    too little: its 95 % intervals of KS covered 85 to 93 %, and never covered the KS of scores without any skill. For
-    these metrics, "BCa" stands for percentiles in log odds minus two terms: the median deviation of the replicates, and
-    the optimism of the value, taken as that deviation once at one end and 2.4 times at the end nearer to the true
-    value. They cover 93 to 97 % with 50 or more rows of each class (300 to 2,000 in all, AUC 0.6 to 0.99). With 15
-    positives they covered the true KS in 88 % of simulations, the KS of scores without skill in 80 %, and the
-    calibration error of calibrated scores in 83 to 91 %; `Estimate.caution` warns in such cases.
+    Some metrics are maxima: KS, any metric at its own best threshold, the area under the curve of lowest costs, the EER
+    on the hull, and the expected calibration error (a sum of absolute differences). A maximum overestimates its true
+    value. Replicates overestimate the maximum in turn, but only 0.4 to 0.6 times as much, since both contain the noise
+    of the data. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93 % of simulations,
+    and never if the scores had no skill. For these metrics, "BCa" uses percentiles in log odds minus two terms: the
+    median deviation of the replicates, and the optimism of the value. This optimism is taken as that deviation once at
+    one end, and 2.4 times at the end nearer to the true value. These intervals cover the true value in 93 to 97 % of
+    data sets with 50 or more rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they
+    covered the true KS in 88 % of simulations, the KS of scores without skill in 80 %, and the calibration error of
+    calibrated scores in 83 to 91 %; `Estimate.caution` warns in such cases.
 
-    A metric at the threshold that maximises another one, such as ``metric("recall", best="f1")``, is computed on the
-    rows that chose the threshold. BCa's intervals of accuracy, precision, recall and MCC at the best F1 covered 86 to
-    92 % (400 rows). So each end is the outer one of BCa and the interval for a maximum: these cover 93 to 96 %, and 92
-    to 95 % with 20 positives. `Estimate.caution` warns if a class has fewer than 50 rows.
+    A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
+    rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
+    value in 86 to 92 % of simulations (400 rows). So each end comes from BCa or from the interval for a maximum,
+    whichever is further out. These intervals cover the true value in 93 to 96 % of simulations, and in 92 to 95 % with
+    20 positives. `Estimate.caution` warns if a class has fewer than 50 rows.
 
-    Summaries, and rankings of files or machines, have no rows to draw, so a few thousand cells are drawn instead. With
-    more than 2,048 thresholds, metrics of the whole curve share about 2,400 cells. A metric whose threshold each
-    replicate chooses has cells close to that threshold, a metric at a fixed threshold has four, and metrics of
-    probabilities have 64 per octave. Replicates are shifted by the difference between the values of all rows and of the
-    cells. Standard errors are within 2 % of those from all cells. An interval does not depend on the other metrics
-    asked for, and is the same for memory and files, but only metrics at the same threshold, or of the whole curve,
-    share replicates. Rows counted with `sample_weight` are drawn a Poisson number of times: a cell of weight W whose
-    squared weights sum to Q is drawn as a Poisson number (mean W^2 / Q) of rows of weight Q / W.
+    Summaries, and rankings from files or machines, have no rows to draw, so a few thousand cells are drawn instead. If
+    there are more than 2,048 thresholds, metrics of the whole curve share about 2,400 cells. If replicates choose a
+    metric's threshold, its cells are close to that threshold. A metric at a fixed threshold has four cells, and metrics
+    of probabilities have 64 cells per octave. Replicates are shifted by the difference between a metric's value for all
+    rows and its value for the cells. Standard errors are within 2 % of those from all cells. An interval does not
+    depend on the other metrics asked for, and is the same from memory as from files. But only metrics at the same
+    threshold, or of the whole curve, share replicates. Rows counted with `sample_weight` are drawn a Poisson number of
+    times. From a cell with total weight W and sum of squared weights Q, a Poisson number of rows with mean W^2 / Q is
+    drawn, each of weight Q / W.
 
     Draws of unweighted rows are multinomial, with probabilities exact to 2**-48. Two alternatives need no resampling:
     `delong` for AUCs, and `proportion_interval` for proportions at a fixed threshold.
 
-    A metric at a fixed threshold, and a confusion matrix, cost the same for any number of rows. A threshold chosen on
-    the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
+    Replicates of a metric at a fixed threshold, and of a confusion matrix, cost the same for any number of rows. A
+    threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
-    Beyond the ranking, memory is 1 to 4 bytes per row and thread (6 with metrics of probabilities; for regression 1 to
-    10, and 25 with its median), plus 8 bytes per row for each metric of probabilities and about 20 with them, about 60
-    for BCa of regression, and the replicates of each metric. The set of metrics can change the draws of a seed, because
-    rows are counted as finely as the finest metric needs. Next to the median, regression metrics may differ in their
-    last bits.
+    Besides the ranking and the replicates of each metric, memory is 1 to 4 bytes per row and thread (6 with metrics of
+    probabilities; 1 to 10 for regression, and 25 with its median). Metrics of probabilities need about 20 more bytes
+    per row, plus 8 for each metric; BCa for regression needs about 60. The set of metrics can change the draws of a
+    seed, because rows are counted as finely as the finest metric needs. If the median is among them, other regression
+    metrics may differ in their last bits.
 
     References
     ----------
@@ -274,12 +282,12 @@ class Estimate(Frozen, Generic[V]):
     bias : float or ndarray
         Mean of the replicates minus the value.
     n_undefined : int or ndarray
-        Number of replicates in which the metric is undefined (one class, a zero denominator); they are dropped.
+        Number of replicates in which the metric is undefined (such as with a single class); they are dropped.
     bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
         All replicates, NaN where undefined; None unless asked for.
     caution : str
-        Why the interval may cover the true value less often than its level says, for metrics that are maxima, such as
-        KS (see `bootstrap`); empty if there is no known reason.
+        Why the interval may cover the true value less often than its level, for metrics that are maxima, such as KS
+        (see `bootstrap`); empty if there is no known reason.
     method : str
         Method of the interval: the one asked for, but instead of "BCa" it is "debiased percentile" for a maximum, and
         "wider of BCa and debiased percentile" for a metric at the threshold that maximises another.
@@ -326,9 +334,9 @@ class BootstrapSettings(NamedTuple):
 
     n_resamples: int
     confidence_level: float
-    method: BootstrapMethod  # of the intervals, like the alternative
+    method: BootstrapMethod  # method of the intervals; `alternative` is theirs too
     alternative: Alternative
-    key: np.uint64  # of the random stream
+    key: np.uint64  # key of the random stream
 
     @classmethod
     def checked(
@@ -349,7 +357,7 @@ class BootstrapSettings(NamedTuple):
 def resample(
     sample: Sample, specs: MetricSpecs, settings: BootstrapSettings, *, progress: bool
 ) -> tuple[Values, Values, dict[int, Any]]:
-    """Return each metric of the data and of the replicates, and the accelerations that BCa uses, by metric number."""
+    """Return each metric for the data and for the replicates, and BCa's accelerations by metric number."""
     values = sample.estimates()
     replicates = sample.replicates(settings.n_resamples, settings.key, progress=progress)
     if settings.method != "BCa":
@@ -395,8 +403,8 @@ def make_estimate(
 ) -> Estimate:
     """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn if it is degenerate.
 
-    Intervals are widened by the doubt, within the bounds of the metric. `limits` replace the metric's own bounds, and
-    the bounds of what it maximises.
+    Intervals are widened by `doubt`, within the bounds of the metric. `limits` replaces the metric's own bounds and the
+    bounds of the quantity that it maximises.
     """
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
@@ -467,9 +475,9 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     if limits.optimized is None:
         return ""
     if method != "BCa" and limits.is_by_another:
-        return f"the threshold was chosen on the same rows: {method!r} doesn't allow for what that adds to a value"
+        return f"the threshold was chosen on the same rows: {method!r} does not correct for the optimism of that choice"
     if method != "BCa":
-        return f"replicates lie beyond a best value as it lies beyond the true one: {method!r} takes that for width"
+        return f"a maximum overestimates its true value, and {method!r} does not fully correct for that"
     reasons = []
     if class_sizes is not None and min(class_sizes) < FEW_ROWS:
         rows = f"one class has only {count_of(min(class_sizes), 'row')}"
@@ -487,7 +495,7 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
 
 # From replicates to intervals -----------------------------------------------------------------------------------------
 # Efron, B. and Tibshirani, R. J. (1993), *An Introduction to the Bootstrap*, chapters 13 and 14; Davison, A. C. and
-# Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, chapter 5. Quantiles are interpolated as SciPy does.
+# Hinkley, D. V. (1997), *Bootstrap Methods and their Application*, chapter 5. Quantiles are interpolated as in SciPy.
 
 
 def confidence_interval(
@@ -500,12 +508,12 @@ def confidence_interval(
     acceleration: float = 0.0,
     limits: Limits = NO_LIMITS,
 ) -> Interval:
-    """Return the interval of a metric from its replicates, none of them NaN; NaN if the method has no interval.
+    """Return the interval of a metric from its replicates, which have no NaN; NaN if the method has no interval.
 
-    There is none without replicates and, for BCa, if all replicates are on one side of the estimate. The interval stays
-    within the bounds of `limits`, which are also its open end. For maxima, BCa is percentiles minus the optimism; for
-    metrics at a threshold that maximises another, it is the outer of the two at each end. The normal interval follows
-    R's boot: it is centered on the estimate minus its bias.
+    No method has an interval without replicates; BCa has none if all replicates are on one side of the estimate. The
+    interval stays within the bounds of `limits`, and an open end is at a bound. For maxima, "BCa" uses percentiles
+    minus the optimism. For metrics at a threshold that maximises another metric, it uses whichever end of the two is
+    further out. The normal interval is centered on the estimate minus its bias, as in R's boot.
     """
     tail = (1 - confidence_level) / (2 if alternative == "two-sided" else 1)
     if not replicates.size or math.isnan(estimate):
@@ -570,12 +578,12 @@ def _share_below(replicates: Floats, estimate: float, tie: float) -> float:
     return float(below + up_to) / (2 * replicates.size)
 
 
-# A maximum exceeds the true maximum, and the maximum of a replicate exceeds the one of the data, but by less, since
-# both contain the noise of the data. With noise of size s the excess is s^p, with p = 4/3 at a round peak (Kim, J. and
-# Pollard, D. (1990), "Cube root asymptotics", Annals of Statistics 18, 191-219, doi:10.1214/aos/1176347498) and p = 1
-# if it is flat, and s^2 doubles in a replicate. So the optimism of the data is 1 / (2^(p/2) - 1) times the optimism of
-# replicates, 1.7 to 2.4 times. In simulations coverage was best when this was subtracted once from the upper end of a
-# maximum, and 2.4 times from the lower, because it is itself uncertain.
+# A maximum exceeds the true maximum, and the maximum of a replicate exceeds the maximum of the data, but by less, since
+# both contain the noise of the data. Noise of size s causes an excess of order s^p, with p = 4/3 at a round peak (Kim,
+# J. and Pollard, D. (1990), "Cube root asymptotics", Annals of Statistics 18, 191-219, doi:10.1214/aos/1176347498) and
+# p = 1 at a flat one; s^2 doubles in a replicate. So the optimism of the data is 1 / (2^(p/2) - 1) times the optimism
+# of replicates: 1.7 to 2.4 times. In simulations, coverage was best when the optimism of replicates was subtracted once
+# from the upper end of a maximum, and 2.4 times from the lower end, because it is itself uncertain.
 OPTIMISM = 1.0, 1 + math.sqrt(2)
 
 

@@ -1,4 +1,4 @@
-"""Replicates of the curves of a ranking, read at the points of a grid."""
+"""Replicates of a ranking's curves, evaluated at the points of a grid."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fastevals.measure.registry import Detail
 
 
 class CurveOnGrid(NamedTuple):
-    """Functions that read a curve at an ascending grid, from threshold counts and from the draws of the steps."""
+    """Functions that evaluate a curve on an ascending grid, from threshold counts or from the draws of the steps."""
 
     of_counts: Callable[[ThresholdCounts, NDArray[np.float64]], Any]
     kernel: Callable[..., None]
@@ -36,7 +36,7 @@ CURVES = {
 
 
 class CurveSample(RankingSample):
-    """Unweighted rows of a ranking, with a curve at an ascending grid of x as the only metric."""
+    """Unweighted rows of a ranking, whose only metric is a curve evaluated on an ascending grid of x."""
 
     def __init__(self, counts: ThresholdCounts, curve: str, grid: NDArray[np.float64], *, stratified: bool) -> None:
         self._grid, (of_counts, self._kernel) = grid, CURVES[curve]

@@ -1,18 +1,18 @@
-"""A ranking in a few thousand cells, and draws of them, so that the cost of intervals does not depend on the rows.
+"""Draw a few thousand cells of a ranking, so that the cost of intervals does not depend on the number of rows.
 
-Metrics of a ranking vary between draws through the rows drawn between thresholds. Cells with a small share of each
-class preserve this variation, except where single rows matter. The deviation of a replicate from the value of the few
-cells is added to the value of all rows, which is known exactly.
+A metric of a ranking varies between draws because the numbers of rows between thresholds vary. Cells that hold a small
+share of each class preserve this variation, except where single rows matter. A replicate's deviation from the metric of
+the few cells is added to the metric of all rows, which is known exactly.
 
-The draws of a metric depend only on the counts and on that metric, not on the other metrics asked for, and use only
-counts that a scan of files knows too (`counts_at_positives`). So there are different cells:
+A metric's draws depend only on the counts and on that metric, not on the other metrics asked for. They use only counts
+that a scan of files provides too (`counts_at_positives`). The cells depend on the metric:
 
-- Metrics of the whole curve share draws between steps that are equally wide in units of the variation of a draw: even
-  steps of asin(sqrt(rate)), whose variance is the same at all rates.
-- Metrics at a threshold that each replicate chooses (the best one, or one under a constraint) are drawn between steps
-  that get finer towards the threshold of the rows. Metrics at one threshold share draws.
-- Metrics at a fixed threshold are drawn as four cells, metrics of probabilities as `probability_cells`, and a function
-  of the counts from all of these.
+- Metrics of the whole curve share cells that are equally wide in asin(sqrt(rate)), which varies equally between draws
+  at all rates.
+- Metrics at a threshold that each replicate chooses (the best one, or one under a constraint) have cells that get finer
+  towards the threshold that all rows choose. Metrics at the same threshold share draws.
+- Metrics at a fixed threshold have four cells, metrics of probabilities have `probability_cells`, and a function of the
+  counts has all of these.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from fastevals.measure.thresholds import CONSTRAINTS, QUOTA, best_row_by, checke
 from fastevals.results import OperatingPoint
 
 Rows = NDArray[np.intp]
-Rule = tuple[str, Any, tuple[Any, ...]]  # an option, its value, and the options of a metric that it names
+Rule = tuple[str, Any, tuple[Any, ...]]  # an option, its value, and the options of the metric that the value names
 
-THRESHOLDS_KEPT = 1 << 11  # thresholds up to which a ranking is drawn unreduced
-STEPS_PER_CLASS = 384  # steps of a ranking with more thresholds
-STEPS_NEAR_PLACE = 128  # steps around the place of the curve where a metric is read
+THRESHOLDS_KEPT = 1 << 11  # up to this many thresholds, a ranking is not reduced
+STEPS_PER_CLASS = 384  # steps per class for a ranking with more thresholds
+STEPS_NEAR_PLACE = 128  # steps around the point of the curve where a metric is read
 STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # steps around a threshold that is best, or chosen under a constraint
 STRATIFIED_WEIGHTS = "stratified draws of weighted rows need the rows: pass the pair of arrays and sample_weight"
 LOWEST_SCORE = -np.finfo(np.float64).max
@@ -59,25 +59,25 @@ class DrawnCells(NamedTuple):
 
     @classmethod
     def of(cls, counts: ThresholdCounts, squares: ThresholdCounts | None, rows: Rows) -> Self:
-        """Return the cells at some rows of counts."""
+        """Return the cells between the given rows of counts."""
         return cls(counts.take(rows), None if squares is None else squares.take(rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewCells:
-    """The counts of one model at a few thousand thresholds, from which its intervals are computed.
+    """The counts of one model at a few thousand thresholds, which are enough to compute its intervals.
 
     Attributes
     ----------
     counts : ThresholdCounts
         Counts at the thresholds that any metric needs.
     drawn : dict of str to DrawnCells
-        The drawn cells by name of the metric; metrics that share draws have the same object. Excludes metrics of
-        probabilities and functions.
+        The drawn cells of each metric, by its name; metrics that share draws have the same object. Metrics of
+        probabilities and functions are not included.
     places : dict of str to int
-        Row of the counts where each metric is read; metrics of the whole curve have none.
+        Row of the counts where each metric is read, by its name; metrics of the whole curve are not included.
     probabilities : ThresholdCounts or None
-        Rows at the mean probabilities of small cells; None if scores are not probabilities.
+        Numbers of rows in small cells, at each cell's mean probability; None if scores are not probabilities.
     squares, probability_squares : ThresholdCounts or None
         Sums of squared weights for the counts, and for the probabilities, if these are sums of weights.
     """
@@ -90,7 +90,7 @@ class FewCells:
     probability_squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells determine how a metric varies: cells of probabilities may cross bin edges."""
+        """Return whether these cells determine how a metric varies; cells that cross the edges of its bins do not."""
         of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
@@ -102,13 +102,13 @@ class FewCells:
         probabilities: ThresholdCounts | None = None,
         squares: ThresholdCounts | None = None,
     ) -> Self:
-        """Keep few thresholds of the counts, closest together where metrics are read.
+        """Reduce the counts to few thresholds, which are closest together where metrics are read.
 
         Parameters
         ----------
         counts : ThresholdCounts
-            Counts at least at thresholds with positives, the next threshold above each, and fixed thresholds. More
-            thresholds make no difference.
+            Counts that include all thresholds with positives, the next threshold above each of these, and the fixed
+            thresholds. Further thresholds make no difference.
         specs : mapping of str to MetricSpec or function
             Metrics by name.
         probabilities : ThresholdCounts, optional
@@ -119,7 +119,7 @@ class FewCells:
         of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
         cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
         every, own, of_counts = _at_positives(counts, list(cuts.values()))
-        ends, alone = [0, every.tps.size - 1], every.take(own)  # without the cuts
+        ends, alone = [0, every.tps.size - 1], every.take(own)  # at thresholds that are there without the cuts
         is_small = alone.tps.size <= THRESHOLDS_KEPT
         shares, place_of = Shares.of(alone), cache(partial(find_place, alone))
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares, place_of)]}
@@ -168,26 +168,25 @@ class FewCells:
 
 
 def is_of_order(spec: Any) -> bool:
-    """Return whether a metric depends on the order of scores only, and is not a function."""
+    """Return whether a metric depends only on the order of the scores; False for functions."""
     return isinstance(spec, MetricSpec) and METRICS[spec.name].of != "probabilities"
 
 
 def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
-    """Return counts at thresholds with positives, just above these, and at cuts, whatever other thresholds exist.
+    """Return the counts at thresholds with positives, just above these, and at cuts; drop all other thresholds.
 
-    Only these counts are used, so that counts of all distinct scores and counts of streams, which know no others, give
-    the same bits.
+    Streams provide only these counts. So counts of all distinct scores give the same bits as counts of streams.
     """
     return _at_positives(counts, cuts)[0]
 
 
 def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
-    """Return `counts_at_positives`, its rows that exist without the cuts, and the rows taken."""
+    """Return `counts_at_positives`, its rows that do not depend on the cuts, and the rows of `counts` that are kept."""
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
     thresholds = counts.thresholds.astype(np.float64, copy=False)
     gains = np.append(False, tps[1:] != tps[:-1])
-    keeps = gains | np.append(gains[1:], True)  # the next one above each, and the last
+    keeps = gains | np.append(gains[1:], True)  # also the next row above each of these, and the last row
     keeps[0] = True
     without = keeps.copy()
     cut_rows = [int(counts.rows_at_least(np.asarray(cut))) for cut in cuts]
@@ -210,7 +209,7 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
-    """Return rows of counts between which draws vary equally for each class, and closer rows at places."""
+    """Return rows of counts between which draws vary equally for each class; rows are closer near the rules' places."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
@@ -221,7 +220,7 @@ def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[R
 
 
 def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricSpec, n: int) -> Rows:
-    """Return the row of counts where a metric is read, and about n rows around it where draws may read it."""
+    """Return the row of counts where a metric is read, and about n rows around it where draws may read the metric."""
     if not is_chosen(spec):
         return shares.near(place, n)
     about = shares.near(place, n, -1 / 3)
@@ -262,12 +261,12 @@ def rule_of(spec: MetricSpec) -> Rule:
 
 
 def is_chosen(spec: MetricSpec) -> bool:
-    """Return whether a metric is read at the best threshold on the rows."""
+    """Return whether a metric is read at a threshold chosen as the best on the rows."""
     return influence_of(spec) == Influence.BEST or not {"precision", "recall"}.isdisjoint(spec.options)
 
 
 def worth(spec: MetricSpec, at: Cells) -> NDArray[np.float64]:
-    """Return the criterion that chooses the threshold of a metric, larger is better; -inf where undefined."""
+    """Return the criterion that chooses a metric's threshold (the largest value wins); -inf where undefined."""
     if spec.name == "ks_statistic":
         values = np.abs(ratio(at.tp, at.tp + at.fn) - ratio(at.fp, at.fp + at.tn))
     else:
@@ -280,7 +279,7 @@ def worth(spec: MetricSpec, at: Cells) -> NDArray[np.float64]:
 class Shares(NamedTuple):
     """The shares of both classes above each row of counts, which determine the spacing of rows."""
 
-    above: NDArray[np.float64]  # from 0 to 2
+    above: NDArray[np.float64]  # sum of both shares, from 0 to 2
     rarer: int  # rows of the rarer class, or 1
 
     @classmethod
@@ -290,10 +289,11 @@ class Shares(NamedTuple):
         return cls(above, max(min(int(counts.n_pos), int(counts.n_neg)), 1))
 
     def near(self, row: int, n: int, power: float = -1 / 2) -> Rows:
-        """Return a row and about n rows around it: evenly spaced up to a power of the rows, then ever farther apart.
+        """Return a row and about n rows around it: evenly spaced near it, and ever farther apart beyond.
 
-        Values at a fixed place vary by one over the root of the rows, best values by one over the cube root, and less
-        where few rows are above.
+        The spacing is even up to a distance of `rarer` to the given power. A fixed place varies between draws by about
+        one over the root of the rows, and a best threshold by one over the cube root; both vary less if few rows are
+        above.
         """
         share = max(min(float(self.above[row]), 1.0), 1 / self.rarer)
         unit = self.rarer**power * math.sqrt(share)
@@ -305,9 +305,9 @@ class Shares(NamedTuple):
 
 
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
-    """Return the best row between consecutive rows, by the criterion that chooses the threshold of a metric.
+    """Return the best row between consecutive given rows, by the criterion that chooses the metric's threshold.
 
-    Draws choose among these peaks, and would choose others if the peaks were lower.
+    Draws choose their thresholds among these peaks. If other rows stood for the peaks, draws would choose differently.
     """
     values = worth(spec, counts.cells())
     most = np.repeat(np.maximum.reduceat(values, rows), np.diff(rows, append=values.size))
@@ -319,7 +319,7 @@ def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
 
 
 def make_few_cell_sample(ranking: BaseRanking, specs: MetricSpecs, *, stratified: bool) -> FewCellSample:
-    """Return the sample of few cells from the counts of a ranking."""
+    """Return the sample of few cells for the counts of a ranking."""
     counts, squares = ranking.counts, ranking._squares
     if squares is not None and stratified:
         raise ValueError(STRATIFIED_WEIGHTS)
@@ -342,7 +342,7 @@ class FewCellSample(Sample):
         of: BaseRanking | None = None,
         stratified: bool = False,
     ) -> None:
-        """Store the value of each metric of all rows, and the ranking for functions of its counts."""
+        """Store each metric's value for all rows, and the ranking that functions of counts need."""
         self.pos_label = None if of is None else of.pos_label
         self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
         self._values = [np.array(values[label], dtype=np.float64) for label in specs]
@@ -350,7 +350,7 @@ class FewCellSample(Sample):
         losses = None
         if cells.probabilities is not None:
             losses = DrawnCells(cells.probabilities, cells.probability_squares, Detail.THRESHOLDS)
-        together: dict[int, tuple[Any, list[int]]] = {}  # drawn cells, and their metrics
+        together: dict[int, tuple[Any, list[int]]] = {}  # drawn cells, and the metrics that share them
         for number, (label, spec) in enumerate(specs.items()):
             drawn = cells.drawn.get(label) or (losses if cells.tell(label, spec) else whole)
             together.setdefault(id(drawn), (drawn, []))[1].append(number)
@@ -370,7 +370,7 @@ class FewCellSample(Sample):
         return self._values
 
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
-        """Measure draws of the cells, shifted by the difference between the values of all rows and of the cells."""
+        """Measure draws of the cells; shift them by the metric of all rows minus the metric of all cells."""
         found: list[Any] = [None] * len(self._values)
         for sample, numbers in self._parts:
             drawn = sample.replicates(n_resamples, key, progress=progress)
@@ -381,7 +381,7 @@ class FewCellSample(Sample):
         return found
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics, from their cells."""
+        """Return BCa's acceleration for each metric, from its cells."""
         wanted = set(metrics)
         found: dict[int, NDArray[np.float64]] = {}
         for sample, numbers in self._parts:

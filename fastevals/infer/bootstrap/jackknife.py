@@ -1,10 +1,10 @@
-"""Leave-one-out values of metrics of rankings in closed form: one pass over the steps, rather than a sweep per row.
+"""Leave-one-out values of ranking metrics in closed form: one pass over the steps instead of a sweep per row.
 
-All are exact. There are five forms (`FORMS`), by what a row contributes: pairs (AUC), means over rows (Brier score, log
-loss), sums over steps (average precision, areas under P-R curves, the partial AUC), a value at one place of the curve
-(EER, break-even point), and cells at a threshold that is fixed or chosen by a rule with a kernel. Maxima (KS, the
-calibration error, the area under the least costs, a metric at its own best threshold) need none: their intervals have
-no acceleration.
+All values are exact. There are five forms (`FORMS`), depending on what a row contributes: pairs (AUC), means over rows
+(Brier score, log loss), sums over steps (average precision, areas under P-R curves, the partial AUC), a value at one
+place of the curve (EER, break-even point), and cells at a threshold that is fixed or chosen by a rule with a kernel.
+Maxima (KS, the calibration error, the area under the curve of lowest costs, a metric at its own best threshold) need no
+form, because their intervals have no acceleration.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from fastevals.infer.bootstrap.steps import Steps
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.registry import ReplicateKernel
 
-Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and rows: of positives and of negatives
+Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and their rows, for both classes
 
 
 def leave_each_out(
     metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
 ) -> Jackknife | None:
-    """Return a metric of unweighted rows, leaving out one row of each kind; None if it has no closed form."""
+    """Return a metric's values, leaving out one unweighted row of each kind; None if it has no closed form."""
     sweep = metric.sweep
     if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
         return None  # rules differ if a class is missing
@@ -61,10 +61,10 @@ def _at_fixed_threshold(metric: RankingMetric, counts: ThresholdCounts) -> tuple
 
 
 def _of_pairs(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return AUCs: leaving out a row loses the pairs it is in."""
+    """Return AUCs; leaving out a row removes the pairs that contain it."""
     positives, negatives = steps.sizes
     (n_pos, n_neg), tied = totals(positives, negatives), steps.tied
-    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # twice the pairs of each positive, negative
+    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # twice the pairs that contain a row
     lost[0] -= negatives * (2.0 - tied)
     lost[1] = 2 * n_pos - lost[1] + positives * tied
     pairs = np.array([[2.0 * (n_pos - 1) * n_neg], [2.0 * n_pos * (n_neg - 1)]])
@@ -90,7 +90,7 @@ def _of_mean(sweep: ReplicateKernel, counts: ThresholdCounts) -> tuple[Any, Any]
 
 
 class _Place(NamedTuple):
-    """The place where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
+    """The point of a curve where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
 
     up: int
     right: int
@@ -103,7 +103,7 @@ class _Place(NamedTuple):
         return bisect_left(range(1, tps.size), goal, key=lambda i: self.up * int(tps[i]) + self.right * int(fps[i]))
 
     def value(self, tp: int, fp: int, size: NDArray[Any], tied: bool) -> float:
-        """Return the metric within a step of a size after (tp, fp); counts are linear between corners."""
+        """Return the metric within the step of this size that follows (tp, fp); counts are linear between corners."""
         up, down = size.tolist()
         corners = [(tp, fp), (tp + up, fp), (tp + up, fp + down)]
         for (x, y), (new_x, new_y) in pairwise(corners[::2] if tied else corners):
@@ -123,9 +123,9 @@ def _equal_errors(n_pos: int, n_neg: int) -> _Place:
 
 
 def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return values leaving out a row before the step at which the curve is then read, in it, and after it.
+    """Return values without a row that is before, in, or after the step where the curve is then read.
 
-    Leaving out a row after the step does not change it. A row before it shifts all counts equally.
+    Leaving out a row after the step does not change the counts in it. A row before it shifts all counts equally.
     """
     tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
     values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)
@@ -156,7 +156,7 @@ def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any
     n_pos, n_neg = totals(*steps.sizes)
     first, second, of_rates = (*metric.parameters, 0.0, False)[:3]
     room = np.empty((3, steps.tied.size), dtype=np.int64)
-    # A quota ends after the negatives of a threshold, each of which is a step; any other rule ends before them.
+    # A quota may end after any negative of a threshold, so each is a step; all other rules end before the negatives.
     tied = np.ones_like(steps.tied) if rule == jackknife.WITHIN_N_PREDICTED else steps.tied
     all_values, all_rows = [], []
     for of in (0, 1):
@@ -170,7 +170,7 @@ def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any
     return all_values, all_rows
 
 
-# Forms of the metrics, by the kernel of their replicates.
+# The form of each metric, by the kernel that computes its replicates.
 FORMS: dict[str, Form] = {
     "roc_auc": _of_pairs,
     "partial_roc_auc": partial(_of_area, jackknife.PARTIAL),

@@ -32,14 +32,14 @@ Ints = NDArray[np.int64]
 Models = Mapping[str, NDArray[Any]]
 
 LABEL_ARRAYS = "y_true and predictions"
-STACKED = 1 << 18  # matrix entries at a time: with many classes a replicate has far more entries than cells
+STACKED = 1 << 18  # matrix entries per batch: with many classes, a replicate has far more entries than cells
 
 
 class MatrixSample(Sample):
-    """Identical rows: unweighted rows of confusion matrices, drawn as counts of their cells.
+    """Unweighted rows of confusion matrices, drawn as counts of the matrices' cells.
 
-    Each matrix of a stack is drawn separately, and each true class too if stratified. With `joint` the stack has models
-    on the same rows, and the cells of their joint table are drawn.
+    Each matrix of a stack is drawn separately; if stratified, so is each true class. With `joint`, the matrices of a
+    stack are of models on the same rows, and the cells of the joint table are drawn.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class MatrixSample(Sample):
         return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         return table_size(self.sizes.size)
 
     def load(self, key: np.uint64) -> None:
@@ -82,7 +82,7 @@ class MatrixSample(Sample):
         return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum, leaving out a random group."""
+        """Return the number of rows in each cell of a stratum, without one random group."""
         return leave_out_table(self.sizes[part], number, key, GROUPS)
 
 
@@ -94,7 +94,7 @@ class WeightedMatrix(NamedTuple):
 
 
 class WeightedMatrixSample(WeightedDraws):
-    """Cells of the weighted rows of a confusion matrix."""
+    """The cells of a confusion matrix of weighted rows, which can be drawn."""
 
     def __init__(self, weighted: WeightedMatrix, metrics: Sequence[MatrixMetric]) -> None:
         self._matrix, self._metrics = weighted.matrix, metrics
@@ -154,9 +154,9 @@ class LabelSample(UnitSample):
 
 
 class JointCells(NamedTuple):
-    """The joint table of true classes and predictions of models: its cells have rows that no metric distinguishes.
+    """The joint table of true classes and all models' predictions; no metric distinguishes the rows of a cell.
 
-    It has only the n_cells cells with rows, in the order of their true classes.
+    The table has only the n_cells cells with rows, in the order of their true classes.
     """
 
     matrix: ConfusionMatrix  # of the original rows, one for each model
@@ -195,7 +195,7 @@ def number_joint_cells(
 def encode_classes(
     labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any
 ) -> tuple[Classes, list[NDArray[Any]]]:
-    """Return the classes that occur (of two, the positive one last), and the codes as indices of these classes."""
+    """Return the classes that occur (if two, the positive one last), and the codes as indices into them."""
     classes = as_classes("the data", labels, None, pos_label)
     places = check_known_labels(labels, classes.labels)
     if (np.diff(places) > 0).all() and places[0] == 0:
@@ -212,7 +212,7 @@ def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
 
 
 def _build_joint_cells(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
-    """Return the joint table from the codes of each cell, true class first; `rows` are its rows, or their weight."""
+    """Return the joint table from the codes of each cell, true class first; `rows` has each cell's rows or weight."""
     places = codes[0] * classes.labels.size + codes[1:]
     matrix = ConfusionMatrix._from_counts(_add_up_matrices(places, rows[None], classes.labels.size)[0], classes)
     return JointCells(matrix, sizes, codes[0], places)
@@ -231,7 +231,7 @@ def _add_up_matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]
 def _measure_cells(
     matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
 ) -> Values:
-    """Return each metric of counts of cells; `matrix` has the original counts."""
+    """Return each metric for given counts of cells; `matrix` has the original counts."""
     if joint is None:
         stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
         return LABELS.evaluate(stack, matrix._classes, metrics, mean_axes=axes)

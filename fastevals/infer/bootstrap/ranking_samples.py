@@ -38,10 +38,10 @@ from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
-FEW_CELLS = 16  # up to which drawing many replicates in one call is faster
-PRODUCTS_FIT = 1 << 32  # rows from which products of class sizes exceed 64 bits and sweeps use floats
-DRAWS_TOGETHER = 4  # draws whose rows are summed together, so that terms are read from memory once, which takes longest
-MANY_CELLS, ROWS_A_CELL = 500, 4  # cells, and rows per cell, for which drawing single rows is as fast
+FEW_CELLS = 16  # up to this many cells, drawing many replicates in one call is faster
+PRODUCTS_FIT = 1 << 32  # from this many rows on, products of class sizes exceed 64 bits and sweeps use floats
+DRAWS_TOGETHER = 4  # draws summed in one pass, so that terms are read from memory once: reading takes longest
+MANY_CELLS, ROWS_A_CELL = 500, 4  # with more cells, and fewer rows per cell, drawing single rows is as fast
 
 
 def make_ranking_sample(
@@ -56,10 +56,11 @@ def make_ranking_sample(
 
 
 class RankingSample(Sample):
-    """Identical rows: unweighted rows of a ranking, drawn by cell, and per class if stratified.
+    """Unweighted rows of a ranking, drawn by cell, and per class if stratified.
 
-    A cell is the positives, or the negatives, of a step. Few cells are drawn as binomials for many replicates in one
-    call; otherwise a `CellSampler` draws. Steps are as few as the metrics need, unless `detail` is given.
+    A cell has the positives, or the negatives, of one step. Few cells are drawn as binomials for many replicates in one
+    call; many cells are drawn by a `CellSampler`. There are only as many steps as the metrics need, unless `detail` is
+    given.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class RankingSample(Sample):
         return np.zeros_like(self.sizes), self._sweep.workspace(sums=self._in_floats)
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         if self._few:
             return table_size(self.sizes.size)
         return super().task_size() if self._sweep.quick else SLOW_PER_TASK
@@ -124,7 +125,7 @@ class RankingSample(Sample):
         return self._sweep.values(raw)
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum, leaving out a random group."""
+        """Return the number of rows in each cell of a stratum, without one random group."""
         if self._few or self._in_floats:
             return leave_out_table(self.sizes[part], number, key, GROUPS)
         return super().without_group(key, number, part)
@@ -137,7 +138,7 @@ class RankingSample(Sample):
 
 
 class WeightedSample(WeightedDraws):
-    """Cells of the weighted rows of a ranking."""
+    """The cells of a ranking of weighted rows, which can be drawn."""
 
     def __init__(self, counts: ThresholdCounts, squares: ThresholdCounts, metrics: Sequence[RankingMetric]) -> None:
         self._sweep = RankingSweep(counts, metrics, detail=Detail.THRESHOLDS)
@@ -193,7 +194,7 @@ class ModelsSample(UnitSample):
         stratified: bool,
         one_model: bool,
     ) -> ModelsSample:
-        """Sort the rows by the scores of each model; without clusters draws follow the order of the first."""
+        """Sort the rows by the scores of each model; without clusters, draws follow the first model's order."""
         negative = truth.values != truth.positive
         units = SamplingUnits.number(negative.size, groups, negative if stratified else None)
         rankings = [
@@ -258,7 +259,7 @@ class ModelsSample(UnitSample):
         return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         size = super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
         return size - size % DRAWS_TOGETHER or size
 
@@ -290,7 +291,7 @@ def sort_rows_by_step(
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the rows, positives first and by descending score, and the rank of the distinct score of each."""
+    """Return the rows, positives first, each class by descending score, and the rank of each row's distinct score."""
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]
     ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
@@ -307,8 +308,8 @@ SweepFunction = Callable[[NDArray[Any], Times | None, int, int, NDArray[Any]], A
 class RankingSweep:
     """The steps of one ranking, and its metrics computed from the draws of the steps.
 
-    Draws are counted by `steps`, as fine as the finest swept metric needs. Means over rows are not swept: they are sums
-    over `drawn` rows or, without these, over the cells of the steps.
+    Draws are counted by `steps`, which are as fine as the finest swept metric needs. Means over rows are not swept:
+    they are sums over `drawn` rows or, if there are none, over the cells of the steps.
 
     `sweep` writes `n_raw` numbers per draw, from which `values` computes the metrics of all draws in one call. Numbers
     that several metrics share, such as the counts at one threshold, are swept once.
@@ -336,8 +337,8 @@ class RankingSweep:
         cuts = iter(self.steps.cuts)
         places: dict[Any, slice] = {}
         self._functions: list[tuple[slice, SweepFunction]] = []
-        self._sums: list[tuple[int, NDArray[Any], NDArray[Any]]] = []  # place, terms and bins of sums over rows
-        self._places = []  # places of the numbers of each metric
+        self._sums: list[tuple[int, NDArray[Any], NDArray[Any]]] = []  # index, terms and bins of each sum over rows
+        self._places = []  # indices of the numbers that each metric needs
         self.n_raw = 2
         for metric in metrics:
             cut = next(cuts) if metric.threshold is not None else None
@@ -374,7 +375,7 @@ class RankingSweep:
         return swept
 
     def workspace(self, *, sums: bool = False) -> NDArray[Any]:
-        """Return arrays for the kernels of one thread; `sums` if counts are float sums."""
+        """Return arrays for the kernels of one thread; set `sums` if counts are float sums."""
         integer = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
         return np.empty((self._scratch, self.steps.tied.size + 2), dtype=np.float64 if sums else integer)
 
@@ -387,7 +388,7 @@ class RankingSweep:
     ) -> None:
         """Write the swept numbers of a draw: positives, negatives, and values of metrics or counts at a threshold.
 
-        `times` has the draws of each row if `drawn` rows were given; call `sum_rows` as well then.
+        If `drawn` rows were given, `times` has the draws of each row; then call `sum_rows` as well.
         """
         n_pos, n_neg = totals(*counts)
         raw[:2] = n_pos, n_neg
@@ -397,7 +398,7 @@ class RankingSweep:
             self.sum_rows(counts.reshape(1, -1), raw[None])
 
     def sum_rows(self, times: NDArray[Any], raw: NDArray[np.float64]) -> None:
-        """Write the means over rows of several swept draws, from the draws of each row, or of each cell."""
+        """Write the means over rows for several swept draws, given how often each row, or each cell, was drawn."""
         for place, terms, starts in self._sums:
             sums = np.empty(len(raw))
             replicate_metrics.sum_by_bin(times, terms, starts, sums)
@@ -431,7 +432,7 @@ class RankingSweep:
 
 
 def _detail_by_row(metric: RankingMetric) -> Detail:
-    """Return how finely steps must distinguish rows, if the draws of each row are known."""
+    """Return how finely steps must distinguish rows for a metric, if the draws of each row are known."""
     by_row = metric.sweep.row_detail if metric.sweep else None
     return metric.detail if by_row is None else by_row
 

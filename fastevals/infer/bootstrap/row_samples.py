@@ -1,6 +1,6 @@
 """Replicates of rows with an identity: with weights, in clusters, with scores of several models, or with targets.
 
-A draw counts how often each unit, a row or a cluster, was drawn; a `CellCounter` adds the counts up by cell.
+A draw counts how often each unit (a row or a cluster) is drawn. A `CellCounter` adds the counts up by cell.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ Times = NDArray[np.uint8]
 
 
 class UnitSample(Sample):
-    """Rows or clusters of rows drawn with replacement per stratum: the base of samples of rows with an identity.
+    """Base class of samples that draw numbered rows, or clusters of rows, with replacement in each stratum.
 
     Parameters
     ----------
     units : SamplingUnits
         The units that are drawn.
     work : int
-        Rows read per replicate.
+        Number of rows read per replicate.
     """
 
     def __init__(self, units: SamplingUnits, work: int) -> None:
@@ -66,7 +66,7 @@ class UnitSample(Sample):
         self._rows = list(map(RowSampler, units.strata))
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         return max(1, min(4 * CELLS_PER_TASK // self._work, MOST_PER_TASK))
 
     def times(self) -> Times:
@@ -89,15 +89,15 @@ class UnitSample(Sample):
         return groups
 
     def without_group(self, key: Any, number: int, part: slice) -> Times:
-        """Return the count of each unit of a stratum, leaving out one group."""
+        """Return 1 for each unit of a stratum, and 0 for the units of the group that is left out."""
         return np.asarray(key != number).view(np.uint8)
 
 
 class TargetSample(UnitSample):
     """Rows with a target and the prediction of each model.
 
-    A draw is measured by one sweep over all rows, in order: extracting the drawn rows takes several times as long. Only
-    the median needs them, and models whose sums have lost digits.
+    A draw is measured by one sweep over all rows, in order, because extracting the drawn rows takes several times as
+    long. They are extracted only for the median, and for models whose sums have lost digits.
     """
 
     def __init__(
@@ -176,10 +176,10 @@ class TargetSample(UnitSample):
 
 
 class _SumsOfOthers:
-    """`RegressionSums` leaving out each unit in turn: arrays of shape (n_units,), computed when a metric reads them.
+    """`RegressionSums` without each unit in turn, as arrays of shape (n_units,), computed when a metric reads them.
 
-    Errors and targets are scaled by about the largest, so that squares neither overflow nor underflow. Skewness does
-    not depend on the scale.
+    Errors and targets are scaled so that the largest is near 1, and squares neither overflow nor underflow. Skewness
+    does not depend on the scale.
     """
 
     unit = 1.0
@@ -209,13 +209,13 @@ class _SumsOfOthers:
 
     @cached_property
     def scatter(self) -> Floats:
-        """Return the squared deviations of the targets from their mean."""
+        """Return the sum of squared deviations of the targets from their mean."""
         deviations = _near_one(self._targets - np.average(self._targets, weights=self._weights))
         return np.maximum(self._of_others(deviations**2) - self._of_others(deviations) ** 2 / self.weight, 0.0)
 
     @property
     def square(self) -> Floats:
-        """Return the squared errors."""
+        """Return the sum of squared errors."""
         return np.maximum(self._of_others(_near_one(self._errors) ** 2), 0.0)
 
     @property
@@ -230,7 +230,7 @@ class _SumsOfOthers:
 
     @property
     def relative(self) -> Floats:
-        """Return the absolute errors over absolute targets."""
+        """Return the sum of absolute errors divided by absolute targets."""
         return self._of_others(_near_one(np.abs(self._errors) / np.maximum(np.abs(self._targets), EPSILON / 4)))
 
 
@@ -280,7 +280,7 @@ class SamplingUnits:
 
 
 class RowSampler:
-    """Draws single rows, for weights, clusters or several models that need to know which rows were drawn.
+    """Draws single rows, for samples that need to know which rows were drawn (weights, clusters, several models).
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ class RowSampler:
         self._limits = row_limits(n, rate)
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
-        """Write the draw count of each row: exactly multinomial, and fixed by the key."""
+        """Write how often each row is drawn: exactly multinomial, and determined by the key."""
         words = np.empty(ROW_BLOCK // 4, dtype=np.uint64)
         draw_rows(self._limits, key, words, words.view(np.uint16), counts)
 
@@ -306,11 +306,11 @@ class RowSampler:
 
 
 def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
-    """Return the ROW_TABLE limits of `draw_rows` for n rows; none if rows are drawn one by one.
+    """Return the ROW_TABLE limits of `draw_rows` for n rows; an empty array if rows are drawn one by one.
 
     The first limits have 16 bits and give Poisson probabilities of a row's count, rounded down. The remainders are
-    probabilities too; the other limits are their cumulative sums, in units of 2**-64, minus 1. Together they are exact
-    to about 2**-50.
+    probabilities too, and the other limits are the remainders' cumulative sums, in units of 2**-64, minus 1. Both parts
+    together are exact to about 2**-50.
     """
     rate = usual_rate(n) if rate is None else rate
     if not rate:
@@ -327,7 +327,7 @@ def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
 
 
 class CellCounter:
-    """Rows sorted into cells, whose draws are counted, or summed with weights or clusters.
+    """Rows sorted by cell; counts the draws of each cell, or sums them if there are weights or clusters.
 
     Parameters
     ----------
@@ -374,9 +374,9 @@ class CellCounter:
         return zero_bytes(0 if self._order is None else self._order.size)
 
     def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> Times:
-        """Write the number, or weight, of drawn rows of each cell, given the draws of the units.
+        """Write each cell's number (or weight) of drawn rows, given the draws of the units.
 
-        Returns the draw count of each row, in the order of the cells.
+        Returns how often each row is drawn, in the order of the cells.
         """
         if self._order is None:
             drawn = times

@@ -1,4 +1,4 @@
-"""Samples that can be resampled: the loop over replicates, leave-out values, and draws of rows by cell."""
+"""The base of all samples: the loop over replicates, leave-out values, and draws of rows by cell."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from fastevals._kernels.random import stream_key
 Floats = NDArray[np.float64]
 Values = list[Floats]
 
-GROUPS = 160  # random groups to leave out if there are more cells; they add an error of 0.0026 to the acceleration
+GROUPS = 160  # if there are more cells, random groups are left out; they add an error of 0.0026 to the acceleration
 CELLS_PER_TASK = 1 << 22  # cells drawn per task: about 10 ms
 MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates per task, and per task with a metric that has no kernel
-DIGITS_OF_DRAWS = 50  # bits of weights: 3 bits are left for draws of more rows
+DIGITS_OF_DRAWS = 50  # bits of weights; the other 3 bits are for draws with more rows
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate uses
 
 
 class Sample:
-    """Rows in cells, or units with an identity, and metrics of a draw of them: the base of all samples.
+    """Base class of samples: rows counted in cells, or units with an identity, that can be drawn and measured.
 
     Subclasses define how to draw (`draws`) and how to measure a draw (`measure`). This class has the loop over
     replicates and the accelerations.
@@ -57,11 +57,11 @@ class Sample:
         raise NotImplementedError
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         return max(1, min(CELLS_PER_TASK // max(self.sizes.size, 1), MOST_PER_TASK))
 
     def load(self, key: np.uint64) -> None:
-        """Load what replicates need: threads waiting for the compiler could hang on Ctrl-C."""
+        """Load compiled code before threads start: threads that wait for the compiler could hang on Ctrl-C."""
         space = self.workspace()
         self.measure(self.draws(key, range(1), space), 1, space)
 
@@ -74,7 +74,7 @@ class Sample:
         return key
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum, leaving out one group."""
+        """Return the number of rows in each cell of a stratum, without one group."""
         counts = np.empty_like(self.sizes[part])
         leave_group_out(self.sizes[part], key, GROUPS, number, counts)
         return counts
@@ -98,9 +98,10 @@ class Sample:
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics.
+        """Return BCa's acceleration for each metric.
 
-        Without a closed form, it leaves out one row of each cell, or random groups of rows if there are many cells.
+        If there is no closed form, one row of each cell is left out in turn, or random groups of rows if there are many
+        cells.
         """
         accelerations = {k: self.closed_form_acceleration(k) for k in metrics}
         if any(each is None for each in accelerations.values()):
@@ -127,9 +128,9 @@ class Sample:
     def _groups_left_out(self, key: np.uint64) -> list[Jackknife]:
         """Return each metric, leaving out each of GROUPS random groups per stratum: the delete-a-group jackknife.
 
-        Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. The influence of
-        a group is the sum over its rows, so the skewness of groups over the root of their number equals the skewness of
-        rows. The linear effect of the size of a group is subtracted, since rows all have the same size.
+        Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. A group's
+        influence is the sum of its rows' influences. So skewness divided by the root of the number is the same for
+        groups as for rows. The linear effect of a group's size is subtracted, since rows all have the same size.
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
         left = np.empty((len(strata), GROUPS))
@@ -164,22 +165,23 @@ class Sample:
 class WeightedDraws(Sample):
     """Cells of weighted rows: each row is drawn a Poisson number of times, of mean 1, and keeps its weight.
 
-    A cell of weight W whose squared weights add up to Q is drawn as a Poisson number of rows, with mean W^2 / Q, of
-    weight Q / W. Mean and variance are right, and it is exact if its rows have equal weights. The number of drawn rows
-    equals the number of rows only on average, which does not affect metrics that are rates or shares.
+    From a cell with total weight W and sum of squared weights Q, a Poisson number of rows with mean W^2 / Q is drawn,
+    each of weight Q / W. The mean and variance are then right; the distribution is exact if all rows of a cell have
+    equal weights. The number of drawn rows equals the number of rows only on average, which does not affect metrics
+    that are rates or shares.
     """
 
     def set_weights(self, weights: Floats, squares: Floats) -> None:
         """Set the sums of weights and squared weights of each cell."""
         units = np.divide(squares, weights, out=np.zeros_like(weights), where=weights > 0)
-        # Multiples of a power of 2, so that sums of draws are exact: an empty class has no rounding residue.
+        # Weights are made multiples of a power of 2, so that sums of draws are exact and an empty class sums to 0.
         power = 2.0 ** (math.frexp(weights.sum())[1] - DIGITS_OF_DRAWS)
         self._units = np.ceil(units / power) * power
         self._rows = np.divide(weights, self._units, out=np.zeros_like(weights), where=self._units > 0)
         self.sizes, self.strata = weights, [slice(0, weights.size)]
 
     def task_size(self) -> int:
-        """Return the replicates per task, which depend on the data only."""
+        """Return the number of replicates per task, which depends only on the data."""
         return table_size(self.sizes.size)
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
@@ -189,12 +191,12 @@ class WeightedDraws(Sample):
             yield stream.poisson(self._rows) * self._units
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics, leaving out random groups of rows."""
+        """Return BCa's acceleration for each metric, leaving out random groups of rows."""
         left = self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
         return {k: jackknife_acceleration(*left[k]) for k in metrics}
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the weight of each cell, leaving out a random group."""
+        """Return the weight of each cell, without one random group."""
         rows = batch_stream(key, number).poisson(self._rows[part] / GROUPS)
         return np.asarray(np.maximum(self.sizes[part] - rows * self._units[part], 0.0))
 
@@ -208,21 +210,21 @@ class Jackknife(NamedTuple):
 
 
 def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
-    """Return BCa's acceleration: a sixth of the skewness of the jackknife, combined over strata like SciPy.
+    """Return BCa's acceleration: a sixth of the skewness of the jackknife, combined over strata as in SciPy.
 
     Parameters
     ----------
     values : ndarray of shape (n_cells, ...)
-        The metric, leaving out one row of each cell; undefined values are dropped.
+        The metric without one row of each cell in turn; undefined values are dropped.
     times : ndarray of shape (n_cells,)
-        Number of rows in each cell, which share the value.
+        Number of rows in each cell; they all have the cell's value.
     strata : sequence of slice
         The cells of each stratum.
 
     Returns
     -------
     ndarray of shape (...)
-        The acceleration; 0 if all values are equal, or differ by less than a normal float.
+        The acceleration; 0 if all values are equal, or differ by less than the smallest normal float.
     """
     columns = values.reshape(values.shape[0], -1).T
     accelerations = [_acceleration(column, times, strata) for column in columns]
@@ -263,7 +265,7 @@ def _defined_cells(values: Floats, times: NDArray[Any], part: slice) -> Iterator
 
 
 def _linear_part(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the fitted line through points, minus its mean; 0 where y is NaN."""
+    """Return the values of a line fitted to points, minus their mean; 0 where y is NaN."""
     x = (x - x.mean()).reshape(-1, *[1] * (y.ndim - 1))
     defined = np.isfinite(y)
     x, y = np.where(defined, x, 0.0), np.where(defined, y, 0.0)
@@ -287,7 +289,8 @@ class CellSampler:
     sizes : ndarray of int of shape (n_cells,)
         Rows of each cell.
     rate : float, optional
-        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. The distribution of draws is the same.
+        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. The distribution of draws does not depend
+        on it.
     """
 
     __slots__ = ("_cells", "_guides", "_large", "_shift", "_starts", "_tables", "n", "sizes")
@@ -306,7 +309,7 @@ class CellSampler:
         self._starts = np.append(0, ends)[self._cells]
 
     def draw(self, key: np.uint64, counts: Counts) -> None:
-        """Write the number of drawn rows of each cell: exactly multinomial, and fixed by the key."""
+        """Write the number of drawn rows of each cell: exactly multinomial, and determined by the key."""
         if self._large:
             draw_binomials(self.sizes, self.n, key, counts)
             return
@@ -317,10 +320,10 @@ class CellSampler:
         return f"CellSampler({self.sizes.size} cells, {self.n} rows)"
 
 
-MANY_ROWS = 500  # mean rows per cell above which binomials are faster: 50 ns per cell, against 0.1 per row
+MANY_ROWS = 500  # mean rows per cell above which binomials are faster: 50 ns per cell against 0.1 ns per row
 TOTAL_SIGMAS = 2.0  # the Poisson total exceeds n in 2 % of tries, and leaves 2 standard deviations of rows
 FEWEST_ROWS = 16  # rows; fewer are drawn one by one
-CELLS_PER_BLOCK = 16  # cells to scan after the index from a row to its cell
+CELLS_PER_BLOCK = 16  # cells to scan after an index has found the block of a row's cell
 
 
 def usual_rate(n: int) -> float:
@@ -332,7 +335,7 @@ def usual_rate(n: int) -> float:
 def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     """Return cumulative probabilities (in units of 2**-64, minus 1) and guides, for cells of 0 to `LARGEST_PIECE` rows.
 
-    Given the total, draws depend only on ratios of probabilities, of which 53 bits are exact.
+    Given the total, draws depend only on ratios of probabilities, which are exact to 53 bits.
     """
     if not rate:
         return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
@@ -351,7 +354,7 @@ def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
 
 RARE = 1e-12  # smaller probabilities are drawn as Poisson: NumPy before 2.4 lost them
 CELLS_TOGETHER = 1 << 18  # cells drawn in one batch
-MOST_TOGETHER = 5000  # replicates drawn in one batch, half the usual number
+MOST_TOGETHER = 5000  # replicates drawn in one batch: half of the usual 9,999
 
 
 def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
@@ -393,14 +396,14 @@ def table_size(n_cells: int) -> int:
 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
-    """Return the rows of each cell, leaving out one of the given number of random groups."""
+    """Return the number of rows in each cell, without one of `n_groups` random groups."""
     stream = batch_stream(key, number, 1)
     left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
     return np.asarray(sizes - left_out.astype(sizes.dtype))
 
 
 def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
-    """Draw binomial numbers of successes; tiny probabilities use the Poisson distribution, which is as close."""
+    """Draw binomial numbers of successes; tiny probabilities use the Poisson distribution, which is as accurate."""
     return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
 
 

@@ -42,12 +42,13 @@ def bootstrap_statistic(
     data : array-like of shape (n_rows, ...), or tuple of such arrays
         The rows. The arrays of a tuple are resampled together.
     statistic : function, or mapping of str to function
-        Takes the rows of a resample, one argument per array, and returns a number, or an array of numbers whose shape
-        is always the same. Threads may call it at the same time. All functions are called with the same resamples.
+        A function is called with the rows of a resample, one argument per array. It returns a number, or an array of
+        numbers that always has the same shape. Several threads may call it at the same time. All functions are called
+        with the same resamples.
     n_resamples, confidence_level, method, alternative
         As for `bootstrap`.
     groups : array-like of shape (n_rows,), optional
-        Clusters of rows, such as the visits of one patient: whole clusters are resampled.
+        The cluster of each row, such as a patient with several visits; whole clusters are resampled.
     rng, keep_distribution, progress
         As for `bootstrap`.
 
@@ -64,12 +65,12 @@ def bootstrap_statistic(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`. Replicates that are NaN are counted in `n_undefined` and left out.
+        In the cases listed for `bootstrap`. Replicates that are NaN are counted in `n_undefined` and left out.
 
     Notes
     -----
-    BCa's acceleration leaves out one row, or cluster, at a time where there are at most 160, else each of 160 random
-    sets of them.
+    For BCa's acceleration, one row (or cluster) at a time is left out if there are at most 160. Otherwise, each of 160
+    random groups of them is left out.
 
     References
     ----------
@@ -98,7 +99,7 @@ def bootstrap_statistic(
 
 
 class StatisticSample(UnitSample):
-    """Rows, or clusters of rows, whose resamples are handed to functions as copies."""
+    """Rows, or clusters of rows, whose resamples are passed to functions as copies."""
 
     def __init__(self, arrays: list[NDArray[Any]], functions: Mapping[str, Statistic], groups: Any) -> None:
         self._arrays, self._functions = arrays, functions
@@ -114,12 +115,12 @@ class StatisticSample(UnitSample):
         return self._values
 
     def workspace(self) -> Any:
-        """Return how often each unit, and each row of a cluster, was drawn."""
+        """Return arrays for how often each unit, and each row of a cluster, is drawn."""
         n = len(self._arrays[0])
         return self.times(), None if self._unit_by_row is None else zero_bytes(n)[:n]
 
     def task_size(self) -> int:
-        """Return the replicates of one task."""
+        """Return the number of replicates per task."""
         return SLOW_PER_TASK
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -172,7 +173,7 @@ def _as_rows(name: str, data: Any) -> list[NDArray[Any]]:
 
 
 def _as_functions(name: str, statistic: Any) -> dict[str, Statistic]:
-    """Return functions by what results call them."""
+    """Return the functions, keyed by their names in results."""
     named = statistic if isinstance(statistic, Mapping) else {getattr(statistic, "__name__", "statistic"): statistic}
     for each in named.values():
         if not callable(each):

@@ -1,4 +1,4 @@
-"""Steps of the ROC staircase, as few as the metrics need: the cells that replicates of rankings draw and sweep."""
+"""Steps of the ROC staircase, which are the cells that replicates of rankings draw: as few as the metrics need."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ class SortedRows(NamedTuple):
 class Steps:
     """Steps of the ROC staircase by descending threshold, as few as the metrics need.
 
-    Thresholds that no metric distinguishes form one step: all thresholds between two fixed ones; positives with the
-    negatives after them, up to the next corner of the polyline; or negatives between positives (`Detail`).
+    Thresholds that no metric distinguishes form one step. Depending on `Detail`, these are all thresholds between two
+    fixed ones; or positives with the negatives after them, up to the next corner of the polyline; or all negatives
+    between positives.
     """
 
     sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the smallest dtype for draw counts
     tied: NDArray[np.bool_]  # whether a step is a single threshold; otherwise its positives come first
-    cuts: tuple[int, ...]  # steps above each fixed threshold
+    cuts: tuple[int, ...]  # number of steps above each fixed threshold
     thresholds: NDArray[np.float64] | None  # thresholds of the steps, if their values matter
-    step_by_row: NDArray[np.int32]  # step of each row of the threshold counts except row 0; empty unless needed
+    step_by_row: NDArray[np.int32]  # step of each row of the threshold counts but row 0; empty unless needed
 
     def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the cells of rows, given the rank of their score and their class."""
@@ -60,7 +61,7 @@ class Steps:
     def from_counts(
         cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
     ) -> Steps:
-        """Merge thresholds to steps; `cut_rows` are the last rows of counts above each fixed threshold."""
+        """Merge thresholds into steps; `cut_rows` are the last rows of counts above each fixed threshold."""
         last = counts.thresholds.size - 1
         ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
         step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
@@ -97,7 +98,7 @@ class Steps:
         )
 
 
-CELL_ROWS = 1 << 14  # cells of so many rows are never drawn 4 times as often: the probability is below 1e-10,000
+CELL_ROWS = 1 << 14  # rows in a cell for which 4 times as many draws never occur: the probability is below 1e-10,000
 
 
 def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:

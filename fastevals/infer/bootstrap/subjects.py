@@ -1,4 +1,4 @@
-"""Make a sample that can be resampled from a user's subject and metric specs."""
+"""Make the sample to draw from, given a user's subject and metric specs."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
 
-# Squared number of cells of predictions, per row, above which drawing rows is faster: with more cells, one call draws
-# fewer replicates. A replicate took, as counts and as rows: 6 and 7 us with 57 cells of 300 rows, 0.10 and 0.05 ms with
-# 944 of 30,000, 9.4 and 9.5 ms with 10,000 of 3,000,000, and 8 and 0.7 ms with 8,923 of 300,000.
+# If the squared number of cells exceeds this many times the number of rows, drawing rows is faster than drawing counts
+# of cells: with many cells, one call draws fewer replicates. Times per replicate, as counts and as rows: 6 and 7 us for
+# 57 cells and 300 rows, 0.10 and 0.05 ms for 944 cells and 30,000 rows, 9.4 and 9.5 ms for 10,000 cells and 3,000,000
+# rows, and 8 and 0.7 ms for 8,923 cells and 300,000 rows.
 MANY_CELLS = 16
 
 
 class SamplingDesign(NamedTuple):
-    """Options of how rows are drawn, not yet checked."""
+    """A user's options for drawing rows, not yet checked."""
 
     groups: Any = None
     sample_weight: Any = None
@@ -65,9 +66,9 @@ class SamplingDesign(NamedTuple):
 def make_sample(
     subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False, name: str = "subject"
 ) -> Sample:
-    """Return the sample of a subject, from which the metrics are computed.
+    """Return the sample of a subject, which can compute the given metrics.
 
-    `coarse` draws few cells, for subjects without rows; errors call the subject `name`.
+    With `coarse`, a ranking without rows is drawn in few cells. Errors call the subject `name`.
     """
     if isinstance(subject, WeightedMatrix):
         if design.stratified:
@@ -100,7 +101,7 @@ def make_sample(
     kind = array_kind(metric_kinds(specs))
     if kind is None:
         raise ValueError(
-            "metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays: pass these, and the "
+            "metrics: a function requires a Ranking or a ConfusionMatrix, not a pair of arrays: pass these, and the "
             "function, to bootstrap_statistic"
         )
     make = {SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets}[kind]
@@ -124,7 +125,7 @@ def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: Sampli
 def make_score_sample(
     y_true: Any, scores: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> ModelsSample:
-    """Return the sample of scores of models on the same rows; errors call each array by its key."""
+    """Return the sample of models' scores on the same rows; errors call each array by its key."""
     labels, scores = SCORES.read(y_true, scores, design.pos_label)
     weights, groups, kept, unit = _weights_and_groups(labels.values, design, labels.values == labels.positive)
     if kept is not None:
@@ -144,10 +145,10 @@ def make_score_sample(
 def _weights_and_groups(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
-    """Check weights and groups; return both for rows with a positive weight, and these rows unless they are all.
+    """Check weights and groups; return both for rows with a positive weight, and these rows' indices unless all are.
 
-    Weights are scaled to a unit, returned last, so that products of two sums, one of them over positive rows, neither
-    overflow nor underflow.
+    Weights are divided by a unit, returned last, so that a product of two sums, one of them over positive rows, neither
+    overflows nor underflows.
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
@@ -158,7 +159,7 @@ def _weights_and_groups(
         check_same_length(y_true=y_true, sample_weight=weights)
         unit = usual_unit(weights, positive)
         weights = weights if unit == 1 else weights * unit
-        if not weights.all():  # or if some vanish next to others
+        if not weights.all():  # also if some become 0 because others are large
             kept = weights != 0
             weights, groups = weights[kept], None if groups is None else groups[kept]
     return weights, groups, kept, unit
@@ -190,7 +191,7 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
 def make_prediction_sample(
     true: NDArray[Any], models: Mapping[str, NDArray[Any]], specs: MetricSpecs, design: SamplingDesign
 ) -> Sample:
-    """Return the sample of predicted classes of models on the same rows; arrays are as for `count_joint_cells`."""
+    """Return the sample of models' predicted classes on the same rows; arrays are as for `count_joint_cells`."""
     metrics = LABELS.metrics(specs)
     weights, groups, kept, _ = _weights_and_groups(true, design)
     if kept is not None:
@@ -216,9 +217,9 @@ def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Sampli
 def make_target_sample(
     y_true: Any, predictions: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> TargetSample:
-    """Return the sample of predicted numbers of models on the same rows; errors call each array by its key."""
+    """Return the sample of models' predicted numbers on the same rows; errors call each array by its key."""
     if design.stratified or design.pos_label is not None:
-        raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
+        raise ValueError("stratified and pos_label apply only to classes, but the metrics are regression metrics")
     metrics = TARGETS.metrics(specs)
     targets, predictions = TARGETS.read(y_true, predictions)
     models = list(predictions.values())
@@ -232,7 +233,7 @@ def make_target_sample(
 
 
 def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[Any, Any, SamplingDesign]:
-    """Repeat rows, and their clusters, once per copy."""
+    """Repeat each row, and its cluster, as often as it has copies."""
     copies = as_frequencies("frequency_weight", design.frequency_weight)
     arrays = {"y_true": as_vector("y_true", y_true), "predictions": as_vector("predictions", predictions)}
     if design.groups is not None:

@@ -1,4 +1,4 @@
-"""The bootstrap of two subjects that share no rows: intervals of the difference in a metric."""
+"""The bootstrap of two subjects that share no rows: intervals for the difference in a metric."""
 
 from __future__ import annotations
 
@@ -48,14 +48,15 @@ def bootstrap_unpaired(
 ) -> UnpairedResult:
     """Compute intervals of the differences in metrics between two disjoint sets of rows.
 
-    Each set is resampled separately, as in `bootstrap`: today's rows against yesterday's, or one hospital's against
-    another's. For models on the same rows use `compare_rankings`, which accounts for their correlation.
+    Each set is resampled separately, as in `bootstrap`. Use it to compare today's rows with yesterday's, for example,
+    or one hospital's with another's. For models on the same rows use `compare_rankings`, which accounts for their
+    correlation.
 
     Parameters
     ----------
     subject, reference : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
         The data and the data to compare it with; they may be of different kinds. The doubt of summaries widens
-        intervals, and p-values are for the smallest difference consistent with it.
+        intervals, and p-values are for the smallest difference consistent with that doubt.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         As for `bootstrap`.
     n_resamples : int
@@ -86,15 +87,16 @@ def bootstrap_unpaired(
     Warns
     -----
     UndefinedMetricWarning
-        As from `bootstrap`.
+        In the cases listed for `bootstrap`.
 
     Notes
     -----
-    The replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the share of replicates,
-    including the data, that deviate from the difference by at least its distance from 0; the smallest possible one is
-    1 / (n + 1) for n replicates. The acceleration of BCa combines the accelerations and standard errors of two
-    independent estimates [1]_. For metrics that are maxima (see `bootstrap`), "BCa" stands for percentiles minus the
-    median deviation of the replicates, as there, but on the metric's own scale.
+    The replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the share of replicates
+    that deviate from the observed difference by at least as much as that difference deviates from 0, counting the data
+    as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa combines
+    the accelerations and standard errors of two independent estimates [1]_. For metrics that are maxima (see
+    `bootstrap`), "BCa" uses percentiles minus the median deviation of the replicates. `bootstrap` does so too, but here
+    on the metric's own scale.
 
     References
     ----------
@@ -170,7 +172,7 @@ class UnpairedDifference(Estimate[V]):
     caution : str
         As for an `Estimate`.
     pvalue : float or ndarray
-        p-value of no difference.
+        p-value for the hypothesis of no difference.
     subject, reference : Estimate
         The metric of each subject.
     """
@@ -201,7 +203,7 @@ class _Side(NamedTuple):
     accelerations: dict[int, Any]
 
     def estimate(self, label: str, spec: Any, k: int, settings: BootstrapSettings, *, keep: bool) -> Estimate:
-        """Return the estimate of a metric, as from `bootstrap`."""
+        """Return the estimate of a metric, in the form that `bootstrap` returns."""
         return make_estimate(
             f"{label} of {self.name}", spec, self.values[k], self.replicates[k], self.accelerations.get(k, 0.0),
             settings, keep=keep, class_sizes=self.sample.class_sizes, doubt=self.doubts.get(label, NO_DOUBT),
@@ -248,7 +250,7 @@ def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any
 
 
 def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: Alternative) -> float:
-    """Return the share of replicates that deviate from a difference by at least its distance from 0."""
+    """Return the share of replicates that deviate from a difference at least as far as the difference does from 0."""
     side = EXTREMENESS[alternative]
     defined = replicates[np.isfinite(replicates)]
     return share_as_extreme(side(defined - value), float(side(least_extreme(value, doubt, alternative))))

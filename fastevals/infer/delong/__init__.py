@@ -1,1 +1,1 @@
-"""DeLong's covariance of AUCs: calls, results and tests are in `delong.py`, the integers below in `placements.py`."""
+"""DeLong's covariance of AUCs: functions and results in `delong.py`, integer sums in `placements.py`."""

@@ -1,7 +1,7 @@
-"""DeLong's covariance of AUCs: intervals, contrasts and tests between models, on the same rows or on different ones.
+"""DeLong's covariance of AUCs: intervals, contrasts and tests between models, on the same rows or on different rows.
 
-The placement of a row is the share of the other class that it is correctly ranked against. Covariances are ratios of
-integers (`placements`), each rounded once.
+The placement of a row is the share of the other class that it is correctly ranked against. Covariances are computed as
+ratios of integers (`placements`) and rounded once.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ DelongInterval = Literal["delong", "logit"]
 Degrees = Literal["t", "normal"]
 USUAL_EXPONENT = 100  # binary exponents of weights that need no scaling
 SIMPLE = 1000  # weights that equal a fraction with a denominator up to this are taken as that fraction
-MOST_EXACT = 50  # models: up to so many, chi-square is computed in integers, within a second
-MOST_PRINTED = 20  # models
-NO_DIRECTION = 1e-8  # standard errors: a smaller effect along a direction without variance is rounding
+MOST_EXACT = 50  # models up to which chi-square is computed in integers, within a second
+MOST_PRINTED = 20  # models in a printed result
+NO_DIRECTION = 1e-8  # standard errors: a smaller effect along a direction without variance is a rounding error
 
 
 @overload
@@ -103,8 +103,8 @@ def delong(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
-        Labels of two classes: numbers, booleans or strings. Or the counts of one model, without `scores`; weighted
-        rows require a RankingSummary or its ranking.
+        Labels of two classes: numbers, booleans or strings. Or the counts of one model, without `scores`; for weighted
+        rows, pass a RankingSummary or its ranking.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one row, entry or column per model. Scores are tied if exactly equal.
     pos_label : label, optional
@@ -113,7 +113,8 @@ def delong(
         Nonnegative row weights. Each row is one independent observation, so equal weights change nothing. Rows of
         weight zero are dropped.
     frequency_weight : array-like of shape (n_samples,), optional
-        Number of copies of each row: integers, which give the same bits as repeated rows. Not with `sample_weight`.
+        How many copies each row stands for, as integers. The result equals that of repeated rows, to the bit. Not
+        allowed with `sample_weight`.
 
     Returns
     -------
@@ -129,20 +130,22 @@ def delong(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has fewer than two rows: the covariance is NaN, and without any row the AUCs are too.
+        If a class has fewer than two rows: the covariance is then NaN. If a class has no rows, the AUCs are NaN too.
 
     Notes
     -----
-    With V the placements of positives and W those of negatives, the covariance of models r and s is
-    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov divides by the rows of the class minus 1.
+    Let V be the placements of positives, and W the placements of negatives. The covariance of models r and s is
+    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov divides by the class's number of rows minus
+    1.
 
-    With `sample_weight` the placements and their means are weighted, and each covariance of a class is the sum of
-    squared weights times products of deviations, over ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``, where W, S2 and S3 are
-    the sums of the class's weights, of their squares and of their cubes: n (n - 1) where all are 1.
+    With `sample_weight`, placements and their means are weighted. Each class's covariance is a sum of products of
+    deviations, each times its squared weight, divided by ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``. Here W, S2 and S3
+    are the sums of the class's weights, of their squares and of their cubes. If all n weights are 1, the divisor is n
+    (n - 1).
 
-    Takes O(n log n) time, plus O(n k**2) for the products of k models, and 12 bytes per row and model beyond the input
-    (16 for a single model). `frequency_weight` takes about 90 bytes per row plus 4 per row and model, and several times
-    as long; `sample_weight` takes about 90 bytes per row plus 8 per row and model.
+    The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
+    model (16 for a single model). `frequency_weight` requires about 90 bytes per row plus 4 per row and model, and
+    several times as long; `sample_weight` requires about 90 bytes per row plus 8 per row and model.
 
     References
     ----------
@@ -171,7 +174,7 @@ def delong(
 
 
 def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
-    """Return DeLong's variance of the AUC of a ranking, counts or a summary with doubt."""
+    """Return DeLong's result for the AUC of a ranking, of counts, or of a summary (with its doubt)."""
     for name, value in beside.items():
         if value is not None:
             raise ValueError(f"{name} requires y_true and scores; got it with a {type(subject).__name__}")
@@ -212,7 +215,7 @@ def delong_test(
     score_a, score_b : array-like of shape (n_samples,)
         Finite scores of the two models.
     names : (str, str), optional
-        Their names in the conclusion; "score_a" and "score_b" by default.
+        The models' names in the conclusion; "score_a" and "score_b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the AUC of `score_a` minus the AUC of `score_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -223,9 +226,9 @@ def delong_test(
     Returns
     -------
     SignificanceResult
-        `statistic` is Z, and `effect` is the difference of the AUCs, with its interval in [-1, 1]. If the models rank
-        alike, Z is 0 and p is 1 (one-sided 1/2). If a difference has no variance (a perfect and a reversed ranking), Z
-        is infinite and p is 0, with a warning.
+        `statistic` is Z, and `effect` is the difference of the AUCs, with its interval in [-1, 1]. If both models rank
+        all rows alike, Z is 0 and p is 1 (1/2 if one-sided). If a nonzero difference has no variance (a perfect and a
+        reversed ranking), Z is infinite and p is 0, with a warning.
 
     Raises
     ------
@@ -271,14 +274,14 @@ def delong_test_unpaired(
     Parameters
     ----------
     ranking_a, ranking_b : Ranking, RankingSummary or ThresholdCounts
-        Any number of rows; weighted rows require a RankingSummary or its ranking. The two must share no rows: for
-        models on the same rows, `delong_test` has more power. The doubt of summaries widens the interval, and the
-        smallest effect consistent with it is tested.
+        Two rankings of any number of rows, which must not share rows: for models on the same rows, `delong_test` has
+        more power. For weighted rows, pass a RankingSummary or its ranking. The doubt of summaries widens the interval,
+        and the smallest effect consistent with that doubt is tested.
     method : {"t", "normal"}
-        Null distribution of the statistic: Student's t with Welch's degrees of freedom, as in pROC, which allows for
-        variances estimated from few rows; or the normal distribution, whose p-values are smaller.
+        Null distribution of the statistic. "t": Student's t with Welch's degrees of freedom, as in pROC, which allows
+        for variances estimated from few rows. "normal": the normal distribution, whose p-values are smaller.
     names : (str, str), optional
-        Their names in the conclusion; "ranking_a" and "ranking_b" by default.
+        The rankings' names in the conclusion; "ranking_a" and "ranking_b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the AUC of `ranking_a` minus the AUC of `ranking_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -287,8 +290,8 @@ def delong_test_unpaired(
     Returns
     -------
     SignificanceResult
-        `statistic` is the difference divided by its standard error, from the sum of DeLong's two variances; with "t",
-        `df` is Welch's. The rest is as from `delong_test`.
+        `statistic` is the difference divided by its standard error, the root of the sum of DeLong's two variances. With
+        "t", `df` has Welch's degrees of freedom. Everything else is as in `delong_test`.
 
     Raises
     ------
@@ -298,11 +301,11 @@ def delong_test_unpaired(
     Warns
     -----
     UndefinedMetricWarning
-        If a class of either has fewer than two rows, so that the statistic and p are NaN.
+        If a class of either ranking has fewer than two rows, so that the statistic and p are NaN.
 
     Notes
     -----
-    With S the variance of an AUC of n rows, Welch's degrees of freedom are
+    If S is the variance of an AUC from n rows, Welch's degrees of freedom are
     ``(S_a + S_b)**2 / (S_a**2 / (n_a - 1) + S_b**2 / (n_b - 1))``.
 
     References
@@ -357,24 +360,25 @@ def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | Weig
 class DelongResult(Frozen, Generic[V]):
     """AUCs of models on the same rows, and their covariance; unpacks as ``aucs, covariance``.
 
-    Prints the AUC of each model with its interval, and the test that two, or all, are equal, at level 0.05.
+    Printing shows each model's AUC with its interval, and the test that all AUCs are equal, at level 0.05.
 
     Attributes
     ----------
     aucs : ndarray of shape (n_models,)
-        As from `Ranking.roc_auc`; NaN if a class is missing.
+        AUC of each model, as in `Ranking.roc_auc`; NaN if a class is missing.
     covariance : ndarray of shape (n_models, n_models)
-        DeLong's estimate, each entry rounded once; NaN with fewer than two rows of a class.
+        DeLong's covariance of the AUCs, each entry rounded once; NaN with fewer than two rows of a class.
     names : tuple or None
         Names of the models, in order, if they have any.
     n_positives, n_negatives : int
         Rows of each class, including copies.
     moments : PlacementMoments or WeightedMoments
-        The integers whose ratios are the AUCs and covariances; for weighted rows, AUCs and covariances themselves.
+        The integers whose ratios are the AUCs and covariances; for weighted rows, the AUCs and covariances themselves.
     pos_label : label
         The positive class.
     doubt : float
-        Largest distance between this AUC and the AUC of a summary's rows; intervals are widened by it.
+        Largest possible distance between this AUC and the AUC of the rows that were summarised. Intervals are widened
+        by it.
 
     Examples
     --------
@@ -463,17 +467,17 @@ class DelongResult(Frozen, Generic[V]):
         return np.sqrt(np.diagonal(self.covariance))
 
     def _told(self, values: Floats) -> V:
-        """Return the numbers of all models, or the number of the only one."""
+        """Return the values of all models, or a single number if there is one model."""
         return values if self._several else values.item()  # type: ignore[return-value]
 
     @property
     def value(self) -> V:
-        """The AUC of a single model, or `aucs`."""
+        """The AUC if there is a single model, otherwise `aucs`."""
         return self._told(self.aucs)
 
     @property
     def standard_error(self) -> V:
-        """The standard error of the AUC, or of all AUCs, of shape (n_models,)."""
+        """The standard error of the AUC if there is a single model, otherwise of each AUC."""
         return self._told(self._standard_errors)
 
     def confidence_interval(
@@ -486,8 +490,8 @@ class DelongResult(Frozen, Generic[V]):
         confidence_level : float in (0, 1)
             Confidence level of each interval (not simultaneous).
         method : {"delong", "logit"}
-            The AUC plus or minus standard errors times a normal quantile; "logit" does so on the scale of
-            log(AUC / (1 - AUC)), which is better near 0 and 1.
+            "delong" is the AUC plus or minus its standard error times a normal quantile. "logit" does the same on the
+            scale of log(AUC / (1 - AUC)), which is better near 0 and 1.
         alternative : {"two-sided", "less", "greater"}
             "greater" returns lower bounds only (the high ends are 1), "less" upper bounds.
 
@@ -505,7 +509,7 @@ class DelongResult(Frozen, Generic[V]):
         Warns
         -----
         UndefinedMetricWarning
-            If the variance is 0: an interval without width is more certain than the data allow.
+            If the variance is 0, so that the interval has no width and claims more certainty than the data allow.
 
         References
         ----------
@@ -544,8 +548,8 @@ class DelongResult(Frozen, Generic[V]):
         Parameters
         ----------
         weights : array-like of shape (n_models,)
-            L: finite, not all zero. [1, -1] is the difference of two models, [1, -1/2, -1/2] the first minus the mean
-            of two others. A float such as 1/3 is taken as the exact fraction.
+            The weights L, finite and not all zero. [1, -1] is the difference between two models, [1, -1/2, -1/2] the
+            first minus the mean of two others. A float such as 1/3 is taken as the exact fraction.
         alternative : {"two-sided", "less", "greater"}
             The claim to test: the sum is not 0, is negative, or is positive.
         confidence_level : float in (0, 1)
@@ -554,9 +558,9 @@ class DelongResult(Frozen, Generic[V]):
         Returns
         -------
         SignificanceResult
-            `effect` is the weighted sum, with its interval (clipped to what AUCs in [0, 1] allow). Z is NaN if a class
-            has fewer than two rows. If the variance is 0, an effect of 0 (identical models) has Z = 0 and p = 1
-            (one-sided 1/2), and any other effect an infinite Z and p = 0, with a warning.
+            `effect` is the weighted sum, with its interval (clipped to the range that AUCs in [0, 1] allow). Z is NaN
+            if a class has fewer than two rows. If the variance is 0, Z is 0 and p is 1 (1/2 if one-sided) for an effect
+            of 0 (identical models). For any other effect, Z is then infinite and p is 0, with a warning.
 
         Raises
         ------
@@ -582,14 +586,14 @@ class DelongResult(Frozen, Generic[V]):
         Returns
         -------
         SignificanceResult
-            `df` is the rank of the covariance of the differences: n_models - 1, or fewer if models repeat each other
-            (the covariance is then inverted on its range; exactly, up to 50 models). If all models are alike, the
+            `df` is the rank of the covariance of the differences: n_models - 1, or fewer if models repeat each other.
+            The covariance is then inverted on its range (exactly for up to 50 models). If all models are alike, the
             statistic and `df` are 0, and p is 1. `effect` is the highest AUC minus the lowest; there is no interval.
 
         Raises
         ------
         ValueError
-            With fewer than two models, or if `confidence_level` is out of range.
+            If there are fewer than two models, or `confidence_level` is out of range.
 
         References
         ----------
@@ -609,7 +613,7 @@ class DelongResult(Frozen, Generic[V]):
         )  # fmt: skip
 
     def _label_aucs(self) -> str:
-        """Name the AUCs, and the models if they have names."""
+        """Return words for the AUCs, with the models' names if they have any."""
         return "the AUCs" if self.names is None else f"the AUCs of {listed(self.names)}"
 
 
@@ -623,7 +627,7 @@ def contrast_test(
 ) -> SignificanceResult:
     """Test whether a weighted sum of AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
-    unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # otherwise the variance may overflow or underflow
+    unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # unscaled, the variance could overflow or underflow
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
     bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
     effect = variance = math.nan
@@ -677,10 +681,11 @@ def z_test(
     doubt: tuple[float, float] = (0.0, 0.0),
     exponent: int = 0,
 ) -> SignificanceResult:
-    """Test whether an effect is 0, with DeLong's variance and the normal distribution or t.
+    """Test whether an effect is 0, from DeLong's variance and a normal or t distribution.
 
-    The interval is clipped to `bounds`. Without variance, Z is 0 for an effect of 0, else infinite. If the effect may
-    be lower or higher by `doubt`, the value with the least extreme Z is tested. Results are scaled by 2**exponent.
+    The interval is clipped to `bounds`. If the variance is 0, Z is 0 for an effect of 0 and infinite otherwise. If the
+    effect may be lower or higher by `doubt`, the value with the least extreme Z is tested. The reported effect and
+    interval are scaled by 2**exponent.
     """
     from scipy.special import ndtr, stdtr
 
@@ -711,7 +716,7 @@ def z_test(
 
 
 def normal_margins(alpha: float, alternative: Alternative, df: float | None = None) -> tuple[float, float]:
-    """Return the distances of the ends of an interval from the estimate, in standard errors; an open side is infinite.
+    """Return how far the ends of an interval are from the estimate, in standard errors; infinite on an open side.
 
     Quantiles are normal, or Student's t with the given degrees of freedom.
     """
@@ -723,7 +728,7 @@ def normal_margins(alpha: float, alternative: Alternative, df: float | None = No
 
 
 def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
-    """Compute the degrees of freedom of a sum of two estimated variances; without any variance they add up."""
+    """Return the degrees of freedom of a sum of two estimated variances; if both are 0, the sum of their own."""
     total = sum(variances)
     return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
 
@@ -764,7 +769,7 @@ def _warn_if_undefined(moments: PlacementMoments | WeightedMoments, name: str) -
 
 
 def _as_contrast(name: str, values: Any, n_models: int) -> list[float]:
-    """Check that there is one finite weight per model, and not all zero."""
+    """Return the weights of a contrast: one finite weight per model, not all zero."""
     weights = as_scores(name, values)
     if weights.size != n_models:
         raise ValueError(f"{name} must have {n_models} values, one for each model, got {weights.size}")

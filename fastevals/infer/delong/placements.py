@@ -1,7 +1,7 @@
 """Placements: the number of rows of the other class that each row is correctly ranked against, and their moments.
 
-Doubled placements are integers, and so are sums of their products. So nothing cancels, even for similar models or AUCs
-near 1, and results do not depend on threads or chunks.
+Doubled placements, and sums of their products, are integers. So no digits are lost to cancellation, even for similar
+models or AUCs near 1, and results do not depend on threads or chunks.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
 
 
 def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, int, int]:
-    """Return the sum of the positives' doubled placements, and the sums of squares of negatives and of positives.
+    """Return the sum of the positives' doubled placements, and each class's sum of their squares, negatives first.
 
-    The first row of counts only starts the range, so sums of consecutive counts add up.
+    The first row of counts only marks the start, so the sums of consecutive ranges can be added up.
     """
     placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # negatives first
     rows = [np.diff(fps), np.diff(tps)]
-    if max(n_neg, n_pos) >= CLASS_ROWS:  # products exceed 64 bits; the arrays are as long as the cells, not the rows
+    if max(n_neg, n_pos) >= CLASS_ROWS:  # products exceed 64 bits; the arrays have one entry per cell, not per row
         wide = [each.astype(object) for each in placements]
         squares = [int((each * each * row).sum()) for each, row in zip(wide, rows, strict=True)]
         return int((wide[1] * rows[1]).sum()), squares[0], squares[1]
@@ -88,7 +88,8 @@ class PlacementMoments(Frozen):
     def from_sums(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> PlacementMoments:
         """Compute the moments from sums of products of doubled placements, of shape (2, n_models, n_models, 2).
 
-        A negative is placed by the positives below it; DeLong takes the ones above, with the same covariances.
+        The placement of a negative counts the positives below it. DeLong counts the ones above, which gives the same
+        covariances.
         """
         return cls.from_products(n_pos, n_neg, doubled_u, ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist())
 
@@ -145,10 +146,10 @@ class PlacementMoments(Frozen):
         return Fraction(sum(w * row for w, row in zip(weights, rows, strict=True)), self.denominator)
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the statistic of equal AUCs and its degrees of freedom, the rank; exact up to one rounding.
+        """Return the statistic of equal AUCs, exact but for one rounding, and its degrees of freedom, the rank.
 
-        Eliminates the covariance of the differences in integers (Bareiss 1968, doi:10.2307/2004533), pivoting on the
-        largest remaining variance. The statistic is infinite if an effect remains without variance.
+        Gaussian elimination of the differences' covariance in integers (Bareiss 1968, doi:10.2307/2004533), with the
+        largest remaining variance as pivot. The statistic is infinite if an effect remains but no variance.
         """
         rows = [[*row, effect] for effect, row in zip(*self._differences(), strict=True)]
         last, statistic, rank = 1, Fraction(0), 0
@@ -167,7 +168,7 @@ class PlacementMoments(Frozen):
         return float(statistic * (self.n_pos - 1) * (self.n_neg - 1)), rank
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the AUCs of the other models minus the first, and the covariance of these differences."""
+        """Return the other models' AUCs minus the first model's, and the covariance of these differences."""
         effects, table = self._differences()
         pairs = 2 * self.n_pos * self.n_neg
         covariance = np.array([[value / self.denominator for value in row] for row in table])
@@ -180,7 +181,7 @@ class PlacementMoments(Frozen):
 
 
 class RankedScores(NamedTuple):
-    """The scores of a model, and their ascending keys for negatives and positives."""
+    """The scores of a model, and the sorted keys of the negatives' and of the positives' scores."""
 
     codec: Codec
     values: NDArray[Any]
@@ -199,7 +200,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
 def _add_rows(
     labels: BinaryLabels, models: list[RankedScores], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice
 ) -> Ints:
-    """Place the rows of a chunk against the other class; return sums of products by class."""
+    """Compute the placements of a chunk of rows; return the sums of their products for each class."""
     placements = np.empty((len(models), min(STRETCH_ROWS, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)
     sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
@@ -216,7 +217,7 @@ def _add_rows(
 
 
 def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> PlacementMoments:
-    """Return the moments of rows with `frequencies` copies each."""
+    """Return the moments if each row counts as `frequencies` copies."""
     flags = labels.flags()
     rows = flags == 0, flags != 0
     counts = [frequencies[class_rows] for class_rows in rows]
@@ -233,7 +234,7 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
 
 
 def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:
-    """Return the sums of products of placements of all pairs of models by class, weighted by the counts of rows."""
+    """Return the sum of products of placements for each class and pair of models, weighted by the counts of rows."""
     sums = np.zeros((2, len(placements[0]), len(placements[0]), 2), dtype=np.int64)
     for placed, count, out in zip(placements, counts, sums, strict=True):
         add_products(placed, count.size, count, out)

@@ -1,7 +1,7 @@
 """Moments of placements of weighted rows: each row is one independent observation.
 
-A weighted AUC is the weighted mean placement of the positives. Its variance is a sum of squared weights times squared
-deviations, so it does not depend on the unit of weights, and equal weights give DeLong's variance.
+A weighted AUC is the weighted mean placement of the positives. Its variance is a normalised sum of squared weights
+times squared deviations. So it does not depend on the unit of the weights, and equal weights give DeLong's variance.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class WeightedMoments(Frozen):
         return max(sum((w * row for w, row in zip(weights, rows, strict=True)), Fraction(0)), Fraction(0))
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the AUCs of the other models minus the first, and the covariance of these differences."""
+        """Return the other models' AUCs minus the first model's, and the covariance of these differences."""
         aucs, table = self.aucs(), self.covariance()
         return aucs[1:] - aucs[0], table[1:, 1:] - table[1:, :1] - table[:1, 1:] + table[0, 0]
 
@@ -84,7 +84,7 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
             share = _variance_share(*(float((own[which] ** power).sum()) for power in (1, 2, 3)))
             for a, first in enumerate(moved):
                 for b in range(a + 1):
-                    table[a, b] += (first * moved[b]).sum() / share  # equal for equal models
+                    table[a, b] += (first * moved[b]).sum() / share  # the same bits for equal models
         table = np.tril(table) + np.tril(table, -1).T
     rows_of_table = tuple(map(tuple, table.tolist())) if defined else ()
     return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), rows_of_table)
@@ -112,7 +112,7 @@ def _auc(labels: BinaryLabels, values: NDArray[Any], weights: Floats) -> float:
 def _deviations(
     values: NDArray[Any], rows: NDArray[np.intp], other: NDArray[np.intp], others: Floats, own: Floats
 ) -> Floats:
-    """Return the deviations of placements, the share of the other class below each row, from their mean."""
+    """Return each row's placement (the share of the other class below it) minus the mean placement."""
     ranks = np.unique(values, return_inverse=True)[1]
     sums = np.bincount(ranks[other] + 1, others, minlength=int(ranks.max()) + 2).cumsum()
     placements = (sums[ranks[rows]] + sums[ranks[rows] + 1]) / (2 * sums[-1])
@@ -122,8 +122,8 @@ def _deviations(
 def _variance_share(total: float, squares: float, cubes: float) -> float:
     """Return the divisor of sums of squared, weighted deviations; n (n - 1) if all weights are 1.
 
-    Let W, S2 and S3 be the sums of weights, squares and cubes. For independent values with a common variance, the sum
-    of ``w**2`` times the squared deviations from the weighted mean has the expectation
-    ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)`` variances, and the mean has the variance ``S2 / W**2``.
+    Let W, S2 and S3 be the sums of weights, squares and cubes. For independent values with variance V, the sum of
+    ``w**2`` times squared deviations from the weighted mean has expectation ``V S2 (1 - 2 S3 / (S2 W) + S2 / W**2)``,
+    and the weighted mean has variance ``V S2 / W**2``.
     """
     return total**2 * (1 - 2 * cubes / (squares * total) + squares / total**2)

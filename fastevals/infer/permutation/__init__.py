@@ -1,13 +1,14 @@
-"""Permutation tests: from the outputs of two models on the same rows to a p-value.
+"""Permutation tests that compare two models by their outputs on the same rows.
 
-If two models are alike, it is a matter of chance which output of a row belongs to which model. A test has three steps:
+If two models are alike, either of a row's two outputs could as well have come from the other model. A test has three
+steps:
 
-1. Convert the data to what a permutation changes. Predicted labels become counts of rows (`labels`): a permutation is
-   one binomial number for each true class and pair of different predictions. Scores get one bit per row that says which
-   model has which score (`scores`); all scores are ranked once. Targets with a metric that is a mean loss, and paired
-   measurements, become differences whose signs are flipped (`targets`, `signs`).
-2. Go through all permutations if they are few, else draw a sample. The difference of the metric in each of them is the
+1. Reduce the data to the part that a permutation changes. Predicted labels become counts of rows, and a permutation
+   draws one binomial number for each true class and pair of different predictions (`labels`). Scores are ranked once,
+   and a permutation draws one bit per row, which assigns the two scores to the models (`scores`). For mean losses and
+   for paired measurements, a permutation flips the signs of differences (`targets`, `signs`).
+2. Enumerate all permutations if they are few; otherwise draw a sample. The differences in the metric form the
    `PermutationDistribution` (`distribution`).
-3. The p-value is the share of permutations at least as extreme as the data; in a sample it is (1 + k) / (1 + n). The
-   public functions and their result are in `permutation`.
+3. The p-value is the share of permutations at least as extreme as the data. If k of n sampled permutations are, it is
+   (1 + k) / (1 + n). The module `permutation` has the public functions and their result.
 """

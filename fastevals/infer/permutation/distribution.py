@@ -1,4 +1,4 @@
-"""The number of permutations, and the distribution of a statistic under them: p-values and critical values."""
+"""The distribution of a statistic under permutations, with its p-values and critical values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE, Alterna
 
 Floats = NDArray[np.float64]
 
-FEW_PERMUTATIONS = 1 << 13  # permutations: up to so many, all are enumerated, even if fewer are asked for
-METRIC_ROUNDING = 2.0**-48  # relative to the two metrics: smaller differences count as 0
+FEW_PERMUTATIONS = 1 << 13  # up to this many permutations, all are enumerated, even if fewer are asked for
+METRIC_ROUNDING = 2.0**-48  # relative to both models' metrics: smaller differences count as 0
 
 
 class PermutationPlan(NamedTuple):
@@ -33,7 +33,7 @@ class PermutationPlan(NamedTuple):
         return cls(n, seed_key("rng", rng), progress)
 
     def max_outcomes(self, few: int = FEW_PERMUTATIONS) -> int:
-        """Return the number of permutations up to which all are enumerated."""
+        """Return the largest number of permutations for which all are enumerated."""
         return max(self.n_resamples + 1, few)
 
 
@@ -63,7 +63,7 @@ class PermutationDistribution(NamedTuple):
         return PermutationDistribution(self.values[kept], self.exact, chances)
 
     def pvalue(self, statistic: float, slack: float, alternative: Alternative) -> float:
-        """Return the probability of a value at least as extreme, up to rounding; a sample includes the data itself."""
+        """Return the probability of a value at least as extreme, up to rounding; samples include the data."""
         extremeness = EXTREMENESS[alternative]
         reached = extremeness(self.values) >= float(extremeness(statistic)) - slack
         if self.chances is not None:
@@ -100,9 +100,9 @@ class PermutedStatistic(NamedTuple):
     distribution : PermutationDistribution
         Its values under permutations.
     slack : float
-        Values within this distance are tied, because of rounding.
+        Values within this distance of each other are tied, to allow for rounding.
     in_unit : callable
-        Converts one statistic or many to the metric's own unit; increasing and odd.
+        Function that converts one or more statistics to the metric's own unit; increasing and odd.
     pos_label : label or None
         The positive class, if there is one.
     """
@@ -117,7 +117,7 @@ class PermutedStatistic(NamedTuple):
 def permuted_difference(
     first: float, second: float, distribution: PermutationDistribution, pos_label: Any = None
 ) -> PermutedStatistic:
-    """Compute the statistic from the metric of each model; it is exactly 0 if they are equal up to rounding."""
+    """Compute the statistic from each model's metric; exactly 0 if the metrics are equal up to rounding."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
     size = METRIC_ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):

@@ -1,4 +1,4 @@
-"""Swap predicted labels: one binomial number for each true class and pair of different predictions."""
+"""Swap predicted labels by drawing a binomial number for each true class and pair of different predictions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def permute_labels(
     plan: PermutationPlan,
     pos_label: Any,
 ) -> PermutedStatistic:
-    """Test a metric of confusion matrices."""
+    """Permute the predicted labels of two models, for a metric of confusion matrices."""
     codes, rows, classes = count_label_triples(true, pred_a, pred_b, pos_label)
     return permute_label_counts(LabelSwaps(codes, rows, classes.labels.size), metric, name, classes, plan)
 
@@ -60,11 +60,11 @@ def count_label_triples(
 def permute_label_counts(
     swaps: LabelSwaps, metric: MatrixMetric, name: str, classes: Classes, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a function of stacks of confusion matrices, called `name` in results."""
+    """Permute counted labels, for a function of stacks of confusion matrices that errors call `name`."""
     k = swaps.n_classes
 
     def measure(kept: Ints) -> Floats:
-        """Return the metric of both models, of shape (2, n); a single stack of matrices halves the calls."""
+        """Return the metric of both models, of shape (2, n), from one call with a single stack of matrices."""
         counts = np.empty((k * k, 2, kept.shape[1]), dtype=np.int64)
         counts[:, 0] = swaps.counts(kept)
         np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
@@ -96,7 +96,7 @@ def permute_label_counts(
 
 
 class LabelSwaps:
-    """The rows that a swap changes, in cells of one true class and two different predictions.
+    """The rows that a swap changes, counted in cells by true class and the two different predictions.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ class LabelSwaps:
     Attributes
     ----------
     sizes : ndarray of int64 of shape (n_cells,)
-        Rows of each true class and pair of different predictions.
+        Number of rows for each true class and pair of different predictions.
     kept : ndarray of int64 of shape (n_cells,)
-        Rows of each cell in which the first model predicts the lower class.
+        Number of rows in each cell for which the first model predicts the lower class.
     both : ndarray of int64 of shape (n_classes**2,)
         Sum of the two models' confusion matrices, which no permutation changes.
     n_classes : int
@@ -142,13 +142,13 @@ class LabelSwaps:
         return counts
 
     def counts(self, kept: Ints) -> Ints:
-        """Return the first model's matrices, of shape (n_classes**2, n), for kept rows of shape (n_cells, n)."""
+        """Return the first model's matrices, of shape (n_classes**2, n), from `kept` rows of shape (n_cells, n)."""
         counts = np.repeat(self._fixed[:, None], kept.shape[1], axis=1)
         place_kept(kept, self.sizes, *self._cells, counts)
         return counts
 
     def all_outcomes(self) -> tuple[Ints, Floats]:
-        """Return all possible numbers of kept rows, and the probability of each combination."""
+        """Return all combinations of numbers of kept rows, and the probability of each combination."""
         shape = tuple((self.sizes + 1).tolist())
         kept = np.indices(shape, dtype=INT64).reshape(len(shape), math.prod(shape))
         chances = np.ones(kept.shape[1])
@@ -161,7 +161,7 @@ FAR_SIGMAS = 9.5  # standard deviations: values further away have a probability 
 
 
 def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
-    """Return the probabilities of `low` to ``n - low`` heads in n tosses."""
+    """Return the probabilities of `low` to ``n - low`` heads in n tosses of a fair coin."""
     middle = (n + 1) // 2
     k = np.arange(middle, n - low, dtype=np.float64)
     upper = np.cumprod(np.concatenate(([1.0], (n - k) / (k + 1))))  # from the middle outwards, so that none overflows
@@ -170,12 +170,12 @@ def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
 
 
 class FairBinomials:
-    """Draws the counts of cells of given sizes, for many permutations in one call.
+    """Draws a fair binomial number for each cell, for many permutations in one call.
 
     Parameters
     ----------
     sizes : ndarray of int64 of shape (n_cells,)
-        Rows of the cells, at least 1.
+        Number of rows in each cell, at least 1.
     """
 
     __slots__ = ("_of_cell", "_tables")

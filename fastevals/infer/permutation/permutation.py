@@ -37,11 +37,12 @@ class PermutationResult(SignificanceResult):
     n_undefined : int
         Permutations in which a metric is undefined; they are dropped.
     null_distribution : ndarray of shape (n_resamples - n_undefined,) or None
-        The difference in each permutation, if it was asked for.
+        The difference in each permutation; None unless asked for.
     null_chances : ndarray of the same shape or None
-        Probabilities of these values in an exact test of counts; otherwise they are equally likely.
+        Probabilities of the values in `null_distribution`, for an exact test of counts; otherwise all are equally
+        likely.
     pos_label : label or None
-        The positive class; None where there is none or it is unknown.
+        The positive class; None if there is none or it is unknown.
 
     Examples
     --------
@@ -81,26 +82,27 @@ def permutation_test(
 ) -> PermutationResult:
     """Test whether two models differ in a metric, by swapping their outputs on the same rows.
 
-    If the models are alike, it is a matter of chance which output of a row belongs to which model. Each permutation
-    swaps the two outputs of every row with probability 1/2, and the observed difference of the metric is compared with
-    the differences under permutations ([1]_, [2]_). The test assumes independent rows, and nothing about the metric.
+    If the models are alike, either of a row's two outputs could as well have come from the other model. So each
+    permutation swaps the two outputs of every row with probability 1/2, and the observed difference in the metric is
+    compared with the differences under permutations ([1]_, [2]_). The test assumes independent rows, but nothing about
+    the metric.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels, or targets.
+        True labels, or true values for a regression metric.
     pred_a, pred_b : array-like of shape (n_samples,)
         Outputs of the two models: predicted labels, scores or numbers, depending on the metric. Scores are swapped
-        unchanged, so both models must score on the same scale: use probabilities, or else ranks.
+        unchanged, so both models must score on the same scale: use probabilities or, failing that, ranks.
     metric : str, `metric(...)` or function
-        As for `bootstrap`: of confusion matrices ("accuracy", "f1", ``metric("f_score", average="macro")``), of scores
-        ("roc_auc", ``metric("f1", threshold=0.5)``, ``metric("recall", fpr=0.1)``) or of regression ("r2"). A function
-        takes a stack of confusion matrices and returns one number for each.
+        As for `bootstrap`: a metric of confusion matrices ("accuracy", "f1", ``metric("f_score", average="macro")``),
+        of scores ("roc_auc", ``metric("f1", threshold=0.5)``, ``metric("recall", fpr=0.1)``) or of regression ("r2"). A
+        function is called with a stack of confusion matrices and returns one number for each matrix.
     n_resamples : int
-        Number of permutations. If there are no more outcomes than that, or than 8192, all are enumerated and the
-        p-value is exact.
+        Number of permutations to draw. If there are at most this many possible outcomes, or at most 8192, all are
+        enumerated and the p-value is exact.
     names : (str, str), optional
-        Their names in the conclusion; "pred_a" and "pred_b" by default.
+        The models' names in the conclusion; "pred_a" and "pred_b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the metric of `pred_a` minus the metric of `pred_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -119,8 +121,8 @@ def permutation_test(
     Returns
     -------
     PermutationResult
-        The statistic is the difference itself. There is no interval: for one, use `bootstrap`, `compare_rankings` or
-        `delong`.
+        The statistic is the difference itself. The test has no interval; for an interval, use `bootstrap`,
+        `compare_rankings` or `delong`.
 
     Raises
     ------
@@ -135,14 +137,15 @@ def permutation_test(
 
     Notes
     -----
-    The p-value is the share of permutations whose difference is at least as large, up to rounding. In a sample it is
-    (1 + k) / (1 + n), so that the test keeps its level [3]_. Models with the same outputs have p = 1.
+    The p-value is the share of permutations whose difference is at least as large as the observed one, up to rounding.
+    If k of n sampled permutations have such a difference, it is (1 + k) / (1 + n), so that the test keeps its level
+    [3]_. Models with the same outputs have p = 1.
 
-    With predicted labels, a permutation is one binomial number for each true class and pair of different predictions.
-    Rows are counted once, and after that their number does not matter. With accuracy, the exact test is McNemar's.
-    Scores with a fixed threshold are counted as labels. Other scores are sorted once, in about 200 bytes per row, and a
-    permutation is two sweeps over the 2 n_samples scores. For regression, "mean_squared_error", its root and "r2" have
-    the same p-value; the median takes one pass per permutation.
+    For predicted labels, a permutation draws one binomial number for each true class and pair of different predictions.
+    Rows are counted once; after that, the time does not depend on the number of rows. For accuracy, the exact test is
+    McNemar's. Scores are counted as labels if the metric has a fixed threshold. Otherwise they are sorted once, which
+    takes about 200 bytes per row, and each permutation sweeps twice over the 2 n_samples scores. For regression,
+    "mean_squared_error", its root and "r2" have the same p-value; the median takes one pass per permutation.
 
     References
     ----------
@@ -195,10 +198,10 @@ def paired_permutation_test(
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Measurements of two learners on the same rows or data sets: losses, error rates, scores.
     n_resamples : int
-        Number of permutations. With m nonzero differences, all 2^m are enumerated if they are no more than that, or
-        than 65536.
+        Number of permutations to draw. With m nonzero differences, all 2^m permutations are enumerated if 2^m is at
+        most this number, or at most 65536.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of ``a - b`` is not 0, is negative, or is positive.
     confidence_level, rng, keep_distribution, progress
@@ -221,11 +224,11 @@ def paired_permutation_test(
 
     Notes
     -----
-    The hypothesis is that the differences are symmetric about 0. Differences from overlapping training sets are not
-    independent, so over folds p-values are too small ([2]_; see `corrected_resampled_t_test`).
+    The null hypothesis is that the differences are symmetric about 0. Differences from overlapping training sets are
+    not independent, so p-values over folds are too small ([2]_; see `corrected_resampled_t_test`).
 
-    Differences within rounding (2^-50 of the measurements) are zero. Sums within 1e-9 of the sum of absolute
-    differences are tied.
+    Differences smaller than rounding (2^-50 of the measurements) count as zero. Sums of differences are tied if they
+    are within 1e-9 of the sum of absolute differences.
 
     References
     ----------
@@ -264,7 +267,7 @@ def permutation_result(
     alpha: float,
     keep_distribution: bool,
 ) -> PermutationResult:
-    """Test whether a difference of a metric is 0, and warn about permutations that are dropped."""
+    """Return the result of testing whether a difference in a metric is 0; warn about dropped permutations."""
     statistic, in_unit = tested.statistic, tested.in_unit
     distribution = tested.distribution.without_undefined()
     n, left = tested.distribution.values.size, distribution.values.size

@@ -43,7 +43,7 @@ def permute_scores(
     plan: PermutationPlan,
     pos_label: Any,
 ) -> PermutedStatistic:
-    """Test a metric of rankings."""
+    """Permute the scores of two models, for a metric of rankings."""
     if metric.threshold is not None:
         return _permute_at_threshold(labels, [pred_a, pred_b], metric, name, plan)
     pool = PooledScores(labels, np.concatenate((pred_a, pred_b)), metric)
@@ -63,7 +63,7 @@ def permute_scores(
 def _permute_at_threshold(
     labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, name: str, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a metric at a fixed threshold, which turns scores into predicted labels, so that rows can be counted."""
+    """Permute scores for a metric at a fixed threshold, which turns them into predicted labels that can be counted."""
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
     table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
     codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
@@ -82,7 +82,7 @@ class PooledScores:
     Attributes
     ----------
     rows : ndarray of int of shape (2 * n_samples,)
-        Places in the pool by descending score, positives first.
+        Indices into the pool, positives first, each class by descending score.
     task_size : int
         Permutations per task.
     """
@@ -105,7 +105,7 @@ class PooledScores:
         return zero_bytes(self.rows.size), counts, self._sweeps.workspace()
 
     def values(self, flips: Any, places: NDArray[np.uint32], space: Any) -> tuple[Floats, Floats]:
-        """Return the metric of each model; `flips`, an iterable of random bits, says which model has which score."""
+        """Return the metric of each model; `flips`, an iterable of random bits, assigns scores to models."""
         marks, counts, scratch = space
         raw: tuple[list[Floats], list[Floats]] = ([], [])
         for words in flips:
@@ -120,7 +120,7 @@ class PooledScores:
 
 
 class RowSwaps:
-    """Bits for the rows whose two outputs differ: 1 if each model keeps its own.
+    """Bits for the rows whose two outputs differ: 1 if each model keeps its own output.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class RowSwaps:
         self._words, self._key = n_bits // 64 + 1, plan.key
 
     def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
-        """Return for pooled outputs twice the place of the row's bit, plus one for outputs of the second model."""
+        """Return, for each pooled output, twice the index of its row's bit, plus 1 if the second model made it."""
         n = np.intp(self._bit.size)
         return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
 
@@ -157,7 +157,7 @@ class RowSwaps:
         return words
 
     def tasks(self, size: int) -> list[range]:
-        """Split the numbers of the permutations into ranges of a size."""
+        """Split the permutations' numbers into ranges of the given size."""
         return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
 
     def distribution(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:

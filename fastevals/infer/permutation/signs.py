@@ -15,9 +15,9 @@ from fastevals.results import TIE_TOLERANCE, Alternative
 
 Floats = NDArray[np.float64]
 
-FEW_VECTORS = 1 << 16  # sign vectors: up to so many, all are enumerated, even if fewer are asked for
+FEW_VECTORS = 1 << 16  # up to this many sign vectors, all are enumerated, even if fewer are asked for
 SIGNS_PER_TASK = 1 << 30  # signs per task: about 0.1 s
-FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations per task: enough to be worth the tables
+FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations per task: enough to make up for building the tables
 
 
 class NonZeroDifferences(NamedTuple):
@@ -102,6 +102,6 @@ def pairwise_permutation(
 
 
 def scaled_mean(sums: Floats | float, n: float, exponent: int) -> Any:
-    """Return sums / n, converted from units of 2**exponent; infinite past the largest float."""
+    """Return sums / n, converted from units of 2**exponent; infinite beyond the largest float."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(np.divide(sums, n), exponent)

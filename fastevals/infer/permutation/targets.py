@@ -1,4 +1,4 @@
-"""Swap predicted numbers: a mean loss changes by differences of losses, whose signs are flipped."""
+"""Swap predicted numbers; for a mean loss, a swap flips the sign of a row's difference in loss."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def permute_targets(
     plan: PermutationPlan,
     pos_label: Any,
 ) -> PermutedStatistic:
-    """Test a metric of errors."""
+    """Permute the predicted numbers of two models, for a metric of errors."""
     name, loss = metric.name, METRICS[metric.name].loss
     targets, pred_a, pred_b = (each.astype(np.float64) for each in (targets, pred_a, pred_b))
     if loss is None and name != MEDIAN:
@@ -66,7 +66,7 @@ def permute_targets(
 
 
 def _root_differences(sums: Any, total: float, n: int) -> Any:
-    """Return differences of root mean squares from differences of sums, whose total no permutation changes."""
+    """Return differences of root mean squares, given differences of sums whose total no permutation changes."""
     roots = sum(np.sqrt(np.maximum(total + side * sums, 0.0) / (2 * n)) for side in (1, -1))
     return sums / n / np.maximum(roots, LEAST_ROOTS)  # (a**2 - b**2) / (a + b) avoids cancellation
 
@@ -74,7 +74,7 @@ def _root_differences(sums: Any, total: float, n: int) -> Any:
 def _permute_rows(
     differ: NDArray[np.bool_], measure: Callable[[NDArray[np.bool_]], float], plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a metric that is not a mean of losses; each permutation computes it again, from a mask of unswapped rows."""
+    """Permute rows for a metric that is not a mean of losses; `measure` computes it from a mask of unswapped rows."""
     swaps = RowSwaps(differ, plan)
     places = swaps.places(np.arange(differ.size))
 
@@ -95,7 +95,7 @@ def _permute_rows(
 def _permute_sums(
     targets: Floats, pred_a: Floats, pred_b: Floats, metric: TargetMetric, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test any metric of sums, which each permutation adds up again."""
+    """Permute rows for any metric of sums; each permutation adds up its sums again."""
     least = np.maximum(np.abs(targets), LEAST_DENOMINATOR)
 
     def terms(errors: Floats) -> Floats:

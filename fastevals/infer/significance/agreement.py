@@ -13,7 +13,7 @@ from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, share_names
 
 WORD = 64
-CELLS_PER_PART = 1 << 21  # the bits of a part stay in cache while pairs are counted, and calls are few
+CELLS_PER_PART = 1 << 21  # so that a part's bits stay in cache while pairs are counted, and calls are few
 FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 16  # rows per part
 
 
@@ -55,8 +55,8 @@ class Agreement:
     def count_common(self, pairs: NDArray[np.intp]) -> NDArray[np.int64]:
         """Count the rows that both models of each pair get right; a pair may repeat a model.
 
-        Each thread counts into its own table, which `run` creates and would drop. The tables are kept here and added
-        up, so there are as many tables as threads, not as parts.
+        Each thread counts into a table of its own. `run` would drop the tables, so they are kept here and added up at
+        the end: there is one table per thread, not one per part.
         """
         first, second = np.ascontiguousarray(pairs.T)
         tables: list[NDArray[np.int64]] = []
@@ -74,13 +74,13 @@ class Agreement:
 
 
 def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the true classes in the dtype of the predictions if they fit, so that comparing converts no block."""
+    """Return the true classes in the dtype of the predictions if they fit, so that comparing them converts nothing."""
     narrow = true.astype(np.int64 if dtype.kind == "f" else dtype)
     return narrow if (narrow == true).all() else true
 
 
 def _as_integers(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
-    """Return a part of the predicted classes, with floats as integers."""
+    """Return a part of the predicted classes, with floats converted to integers."""
     block = labels[..., part]
     if block.dtype.kind != "f":
         return block

@@ -26,13 +26,13 @@ class BinomialResult(SignificanceResult):
     Attributes
     ----------
     n_errors, n_samples : int
-        Errors and rows of the run.
+        Numbers of errors and rows in the run.
     critical_error_rate : float or Interval
         `critical_value` divided by `n_samples`: the hypothesis is rejected if the error rate is beyond it.
     tail_above : float
-        Probability of more errors than observed, excluding the observed number: the course's figure, not a p-value.
+        Probability of strictly more errors than observed. Some courses report this figure, but it is not the p-value.
     n_runs : int
-        Number of runs from which this one was chosen; `pvalue` and `critical_value` are corrected for it (Sidak).
+        Number of runs from which this run was chosen; `pvalue` and `critical_value` are corrected for that (Sidak).
     """
 
     n_errors: int = field(kw_only=True)
@@ -58,10 +58,11 @@ def binomial_error_test(
     Parameters
     ----------
     n_errors : int, or array-like of int of shape (n_runs,)
-        Misclassified rows. For several independent runs, each on its own rows, the run with the smallest p-value is
-        tested and corrected for being the most extreme (with equal sizes and "greater", it is the worst run).
+        Number of misclassified rows. If there are several independent runs, each on its own rows, the run with the
+        smallest p-value is tested, and p is corrected for that choice (with equal sizes and "greater", it is the worst
+        run).
     n_samples : int, or array-like of int of shape (n_runs,)
-        Rows of the test set, or of each run if they differ.
+        Number of rows in the test set, or in each run's test set if these differ.
     rate : float in [0, 1]
         The error rate under the hypothesis, the book's epsilon_0.
     alternative : {"greater", "less", "two-sided"}
@@ -74,8 +75,9 @@ def binomial_error_test(
     -------
     BinomialResult
         `statistic` is the number of errors, and `critical_value` the number beyond which the hypothesis is rejected.
-        `effect` is the error rate, with its Clopper-Pearson interval. A two-sided p-value adds up the probabilities of
-        all numbers no likelier than the observed one, so it may disagree with the interval at the boundary.
+        `effect` is the error rate, with its Clopper-Pearson interval. A two-sided p-value is the total probability of
+        all numbers of errors that are no likelier than the observed number, so it may disagree with the interval at the
+        boundary.
 
     Raises
     ------
@@ -84,14 +86,15 @@ def binomial_error_test(
 
     Notes
     -----
-    ``critical_error_rate = min{c / m : P(X > c | m, rate) < alpha}`` for m rows (2.27 is misprinted in some editions),
-    and the p-value is the probability of as many errors or more, P(X >= observed).
+    ``critical_error_rate = min{c / m : P(X > c | m, rate) < alpha}`` for m rows (equation 2.27 is misprinted in some
+    editions). The p-value is the probability of at least as many errors, P(X >= observed).
 
-    The worst of K runs is worse than a typical run, so P(X > its errors) < alpha is no evidence. The p-value p of one
-    run becomes 1 - (1 - p)^K, and the critical value and the interval use the level 1 - (1 - alpha)^(1 / K).
+    The worst of K runs is worse than a typical run, so P(X > its errors) < alpha is no evidence against the rate. A
+    single run's p-value p becomes 1 - (1 - p)^K, and the critical value and the interval use the level 1 - (1 -
+    alpha)^(1 / K).
 
-    A test that does not reject does not show that the error rate is at most `rate`. For that, use
-    ``alternative="less"`` and reject.
+    A test that does not reject does not show that the error rate is at most `rate`. To show that, use
+    ``alternative="less"``: if that test rejects, the rate is below.
 
     References
     ----------
@@ -112,7 +115,7 @@ def binomial_error_test(
     n_runs = len(runs)
     each = PER_TEST_ALPHA["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
-    errors = -errors  # of runs with equal p-values, the one with more errors
+    errors = -errors  # so that among equal p-values the run with more errors is chosen
     null = Null("binom", (rows, rate))
     critical = _critical(rows, rate, alternative, each)
     several = n_runs > 1
@@ -140,14 +143,14 @@ def binomial_error_test(
 
 
 def _pvalue(errors: int, rows: int, rate: float, alternative: Alternative) -> float:
-    """Return the probability of so many errors or more, or fewer, or of any number no likelier (up to rounding)."""
+    """Return the probability of at least or at most so many errors, or of all numbers no likelier up to rounding."""
     from scipy import stats
 
     return float(min(stats.binomtest(errors, rows, rate, alternative=alternative).pvalue, 1.0))
 
 
 def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) -> float | Interval:
-    """Return the number of errors beyond which the hypothesis is rejected, or an end of the range if none is."""
+    """Return the number of errors beyond which the hypothesis is rejected, or an end of the range if it never is."""
 
     def rejected(errors: int) -> bool:
         return _pvalue(errors, rows, rate, alternative) < alpha
@@ -162,7 +165,7 @@ def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) ->
 
 
 def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
-    """Return the first number of a range for which a monotone condition holds, or the end of the range."""
+    """Return the first number in a range for which a monotone condition holds, or the end of the range."""
     while start < stop:
         middle = (start + stop) // 2
         start, stop = (start, middle) if holds(middle) else (middle + 1, stop)
@@ -170,12 +173,12 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
 
 
 def fair_null(m: Any) -> Null:
-    """Return the distribution of heads in m tosses of a fair coin: wins, if neither side is better."""
+    """Return the distribution of heads in m tosses of a fair coin; wins have it if neither side is better."""
     return Null("binom", (m, 0.5))
 
 
 def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False) -> Floats:
-    """Return p-values of b heads and c tails, elementwise; with `mid` the observed counts count half."""
+    """Return p-values of b heads and c tails, elementwise; with `mid`, the observed outcome counts half."""
     null = fair_null(np.add(b, c))
     fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
     pvalue = null.cdf(fewer)
@@ -187,12 +190,12 @@ def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False)
 
 
 def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool = False) -> int:
-    """Return the least number of heads in m tosses that a test against fewer, or a two-sided one, does not reject.
+    """Return the smallest number of heads in m tosses that a two-sided test, or a test for too few, does not reject.
 
-    With `mid`, every count of a small m may be rejected; the result is above m / 2 then.
+    With `mid` and a small m, every number may be rejected; the result is then above m / 2.
     """
     tails: Alternative = "two-sided" if alternative == "two-sided" else "less"
-    # The quantile is the least count without mid; with mid it may be the next one. One more allows for rounding.
+    # Without mid, the result is the quantile; with mid, it may be the next count. One more allows for rounding.
     guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)
     counts = counts[counts <= (m // 2 if tails == "two-sided" else m)]
@@ -204,7 +207,7 @@ def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool
 
 
 def _as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
-    """Return the errors and rows of each run, as Python integers."""
+    """Return each run's numbers of errors and rows, as Python integers."""
     errors, rows = as_array("n_errors", n_errors), as_array("n_samples", n_samples)
     for name, array in (("n_errors", errors), ("n_samples", rows)):
         if array.dtype.kind not in "iu":

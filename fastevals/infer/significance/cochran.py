@@ -1,4 +1,4 @@
-"""Cochran's Q test: several models are right equally often on the same rows, or not."""
+"""Cochran's Q test of whether several models are right equally often on the same rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
     -------
     CochranResult
         `statistic` is Q, with a chi-square null distribution whose `df` is the number of models minus 1. `effect` is
-        the range of the accuracies. If every row is right for all models or for none, Q is 0 and p is 1.
+        the range of the accuracies. If all models get the same rows right, Q is 0 and p is 1.
 
     Raises
     ------
@@ -73,10 +73,10 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
     Notes
     -----
-    With k models, R_j the number of rows that model j gets right, T_i the number of models that get row i right, and N
-    the sum of either: ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. For two models it is McNemar's
-    uncorrected test. The null distribution holds for many rows on which the models disagree. To find which models
-    differ, use `pairwise_mcnemar_tests`.
+    For k models, let R_j be the number of rows that model j gets right, T_i the number of models that get row i right,
+    and N the sum of either. Then ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. For two models, this is
+    McNemar's test without correction. The null distribution is accurate if the models disagree on many rows. To find
+    which models differ, use `pairwise_mcnemar_tests`.
 
     References
     ----------
@@ -116,9 +116,9 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
 
 def _cochran_q(rights: list[int], squares: int) -> float:
-    """Return Q from each model's number of right rows and the sum over rows of squared numbers of right models.
+    """Return Q, given how many rows each model gets right, and the sum over rows of the squared number of right models.
 
-    Computed in integers up to the single division.
+    All steps before the only division use integers.
     """
     k, total = len(rights), sum(rights)
     within = k * total - squares

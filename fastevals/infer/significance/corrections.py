@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def sidak_adjust(p: Any, m: int) -> Any:
-    """Return the Sidak-adjusted p-value of the smallest of m independent ones, elementwise."""
+    """Return the Sidak-adjusted smallest p-value of m independent tests, elementwise."""
     if m == 1:
         return p
     with np.errstate(divide="ignore"):  # log1p(-1)
@@ -61,7 +61,7 @@ PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
 
 
 def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Floats:
-    """Adjust the p-values of several tests for their number: reject where the adjusted p-value is below alpha.
+    """Adjust the p-values of several tests for the number of tests; reject where an adjusted p-value is below alpha.
 
     Parameters
     ----------
@@ -69,8 +69,9 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Fl
         Values in [0, 1], of any shape. NaN marks an undefined test: it stays NaN and does not count as a test.
     correction : str
         "holm", "hochberg", "bonferroni" and "sidak" control the chance of any false alarm ("hochberg" if the tests are
-        independent or positively dependent, "sidak" if they are independent). "benjamini-hochberg" (likewise) and
-        "benjamini-yekutieli" (always) control the expected share of false alarms among rejections. "none": no change.
+        independent or positively dependent, "sidak" if they are independent). "benjamini-hochberg" (if independent or
+        positively dependent) and "benjamini-yekutieli" (always) control the expected share of false alarms among
+        rejections. "none" changes nothing.
 
     Returns
     -------

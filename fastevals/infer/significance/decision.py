@@ -1,4 +1,4 @@
-"""From a statistic to a decision: significance level, p-value, critical value, and the conclusion in a sentence."""
+"""Turn a test's statistic into a decision: its p-value, its critical value, and a conclusion in a sentence."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MORE_OFTEN = ("less often", "more often")
 
 
 class Compared(NamedTuple):
-    """What a test compares, in the words of its conclusion: "`first` is higher than `second`", and `both` of them.
+    """The words for what a test compares: its conclusion names `first` and `second`, or `both` of them.
 
-    Without `both` the second is a number; without `first` there are several numbers, all in `both`. `estimate` and
-    `reach` replace the effect and its interval.
+    If `both` is empty, `second` is a number. If `first` is empty, `both` names all quantities. `estimate` and `reach`
+    replace the effect and its interval in the conclusion.
     """
 
     first: str
@@ -35,20 +35,20 @@ class Compared(NamedTuple):
     reach: str = ""
 
     def claim(self, side: float, adverb: str = "significantly ") -> str:
-        """Return that the first is higher than the second, or lower; without a side, that they differ."""
+        """Return the claim that the first is higher or lower than the second or, without a side, that they differ."""
         if self.first and side:
             return f"{self.first} {self.verb} {adverb}{self.degrees[side > 0]} than {self.second}"
         return f"{self.both or f'{self.first} and {self.second}'} differ {adverb}".rstrip()
 
     def no_claim(self, side: float) -> str:
-        """Return that nothing significant was found: no difference, or nothing for the side of a one-sided test."""
+        """Return the words for a result that is not significant, of a two-sided or of a one-sided test."""
         if side:
             return f"no significant evidence that {self.claim(side, adverb='')}"
         between = "between" if self.first else "among"
         return f"no significant difference {between} {self.both or f'{self.first} and {self.second}'}"
 
 
-# By effect: the first of two models, both, the effect in words, the verb, its degrees.
+# For each effect: words for the first of two models, for both, and for the effect; the verb, and its comparatives.
 PHRASES: dict[str, tuple[Any, ...]] = {
     "difference in AUC": ("the AUC of {}", "the AUCs of {} and {}", "difference"),
     "difference in means": ("the mean of {}", "the means of {} and {}", "difference"),
@@ -60,7 +60,7 @@ PHRASES: dict[str, tuple[Any, ...]] = {
 
 
 def compare_two(what: str, first: Any, second: Any) -> Compared:
-    """Return the words for two models, by what the effect of their test is."""
+    """Return the words for a comparison of two models, given the effect that their test reports."""
     one, both, effect, *more = PHRASES.get(what, ("{}", "{} and {}", what))
     return Compared(one.format(first), one.format(second), both.format(first, second), effect.format(first), *more)
 
@@ -79,9 +79,9 @@ def decide(
     kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
     **more: Any,
 ) -> Result:
-    """Return the result of a test with a continuous null distribution; the interval includes any value not rejected.
+    """Return the result of a test with a continuous null distribution; the interval includes `value` if not rejected.
 
-    Pass a p-value where the distribution is too rough. `more` is as for `build_result`.
+    Pass a p-value if the distribution is too rough an approximation. `more` is as for `build_result`.
     """
     if pvalue is None:
         pvalue = float(pvalues(statistic, null, alternative))
@@ -113,15 +113,15 @@ def build_result(
     null: Null | None = None,
     **more: Any,
 ) -> Result:
-    """Return the result of a test, with its conclusion; the effect is `value` under the hypothesis.
+    """Return the result of a test, with its conclusion; `value` is the effect under the hypothesis.
 
-    A `caution`, a sentence, replaces the interval in the conclusion. `more` are fields of the kind of result.
+    A `caution` is a sentence that replaces the interval in the conclusion. `more` has the further fields of `kind`.
     """
     return kind(
         statistic=statistic,
         pvalue=pvalue,
         critical_value=critical,
-        df=df,  # type: ignore[arg-type]  # one, or two of F
+        df=df,  # type: ignore[arg-type]  # F has two
         alternative=alternative,
         effect=effect,
         confidence_interval=interval,
@@ -145,9 +145,9 @@ def conclude(
     value: float,
     caution: str,
 ) -> str:
-    """Return the conclusion of a test: what differs or that nothing does, the estimate, its interval, the test and p.
+    """Return the conclusion of a test: whether there is a difference, the estimate, its interval, the test and p.
 
-    A caution, a sentence, replaces the interval.
+    A `caution` is a sentence that replaces the interval.
     """
     if math.isnan(pvalue):
         subject = compared.both or compared.first
@@ -168,14 +168,14 @@ def conclude(
 
 
 def as_sentence(text: str, alpha: float) -> str:
-    """Return words as a sentence, which starts with the level unless that is the usual one; names keep their case."""
+    """Return text as a sentence that names the level first unless it is the usual level; names keep their case."""
     if alpha != USUAL_ALPHA:
         return f"At level {alpha:g}, {text}."
     return f"{text[0].upper() if text.startswith(('the ', 'no ', 'in ')) else text[0]}{text[1:]}."
 
 
 def pvalue_text(pvalue: float, alternative: Alternative) -> str:
-    """Return a p-value as conclusions give it, and whether it is one-sided."""
+    """Return a p-value as written in conclusions, with a note if it is one-sided."""
     side = "" if alternative == "two-sided" else "one-sided "
     return f"{side}p < 1e-300" if pvalue == 0 else f"{side}p = {pvalue:.3g}"
 
@@ -210,7 +210,7 @@ def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
 def discrete_critical_value(low: float, largest: float, alternative: Alternative) -> float | Interval:
     """Return the critical value of a statistic from 0 to `largest` whose null distribution is symmetric.
 
-    `low` is the smallest value that a test against smaller values does not reject; the upper value mirrors it.
+    `low` is the smallest value that a test for too small values does not reject; the upper value mirrors it.
     """
     if alternative == "two-sided":
         return Interval(float(low), float(largest - low))
@@ -218,5 +218,5 @@ def discrete_critical_value(low: float, largest: float, alternative: Alternative
 
 
 def extend_to(interval: Interval, value: float) -> Interval:
-    """Return an interval that includes a value: one that is not rejected lies inside, except for rounding."""
+    """Return an interval extended to a value that the test does not reject; only rounding puts it outside."""
     return Interval(min(interval.low, value), max(interval.high, value))

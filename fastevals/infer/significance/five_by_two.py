@@ -1,6 +1,6 @@
-"""Five repetitions of two-fold cross-validation: Dietterich's t-test, the chapter's, and Alpaydin's F-test.
+"""Tests on five repetitions of two-fold cross-validation: Dietterich's t-test, a variant of it, and Alpaydin's F-test.
 
-The variance of a repetition is the undivided sum of the two squared deviations of its differences.
+The variance of a repetition is the sum (not the mean) of the two squared deviations of its differences.
 """
 
 from __future__ import annotations
@@ -45,21 +45,22 @@ def five_by_two_cv_t_test(
     Parameters
     ----------
     a, b : array-like of shape (5, 2), or ErrorEstimate
-        Error rates, or other measurements, of the two: one row per repetition, one column per fold.
+        Error rates, or other measurements, of the two learners: one row per repetition, one column per fold.
     numerator : {"first", "mean"}
-        "first" is Dietterich's: the difference on the first fold of the first repetition. "mean" is the chapter's: the
-        mean of the first repetition's two, which is conservative (at level 5 %, about 1.5 % of false alarms).
+        The numerator of t. "first" is Dietterich's: the difference on the first fold of the first repetition. "mean" is
+        the chapter's: the mean of the first repetition's two differences, which is conservative (about 1.5 % false
+        alarms at level 5 %).
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        The claim to test: that difference, `a` minus `b`, is not 0, is negative, or is positive.
+        The claim to test: the difference chosen by `numerator`, `a` minus `b`, is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
         Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is t with 5 degrees of freedom, and `effect` is the difference in its numerator. If the learners do
+        `statistic` is t with 5 degrees of freedom, and `effect` is the difference in the numerator. If the learners do
         not differ at all, t is 0 and p is 1; if all folds differ by the same amount, t is infinite and p is 0, with a
         warning.
 
@@ -75,8 +76,8 @@ def five_by_two_cv_t_test(
 
     Notes
     -----
-    With Dietterich's numerator the result depends on which fold happens to be the first. `five_by_two_cv_f_test` uses
-    all ten differences and does not depend on it.
+    With Dietterich's numerator, the result depends on which fold happens to be the first. `five_by_two_cv_f_test` uses
+    all ten differences, so the order of the folds does not matter.
 
     References
     ----------
@@ -113,9 +114,9 @@ def five_by_two_cv_f_test(
     Parameters
     ----------
     a, b : array-like of shape (5, 2), or ErrorEstimate
-        Error rates, or other measurements, of the two: one row per repetition, one column per fold.
+        Error rates, or other measurements, of the two learners: one row per repetition, one column per fold.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
@@ -161,7 +162,7 @@ def five_by_two_cv_f_test(
 def pairwise_five_by_two_t(
     a: Floats, b: Floats, alternative: Alternative, numerator: Numerator = "first"
 ) -> tuple[Floats, Floats, Floats]:
-    """Return t, p-values and tested differences for many pairs, with ten measurements along the last axis."""
+    """Return t, p-values and the differences tested for many pairs, with ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
     return statistic, pvalues(statistic, T_NULL, alternative), effect
 

@@ -74,26 +74,27 @@ def friedman_test(
     ----------
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         Finite numbers, one row per data set and one column per algorithm. A frame's first column may name the data
-        sets, and an unnamed index does. Results are tied if equal as floats. Estimates are a list for each algorithm,
-        with what `estimate_error` returns for one metric on each data set; or a single estimate, whose splits are the
-        rows.
+        sets, and so may an unnamed column, such as a stored index. Results are tied if they are equal as floats.
+        Estimates are passed as a list per algorithm, with one estimate by `estimate_error` (of one metric) per data
+        set; or as one estimate per algorithm, whose splits are the rows.
     statistic : {"F", "chi-square"}
         "F" is Iman and Davenport's statistic, with k - 1 and (k - 1)(N - 1) degrees of freedom. "chi-square" is
-        Friedman's, with k - 1; for four algorithms or more on few data sets it rejects too seldom.
+        Friedman's statistic, with k - 1 degrees of freedom; it rejects too seldom for four or more algorithms on few
+        data sets.
     tie_correction : bool
-        Divide Friedman's statistic by the share of its variance that ties leave.
+        Whether to correct Friedman's statistic for ties: divide it by the share of its variance that remains with ties.
     higher_is_better : bool, optional
-        Whether rank 1 is the largest result (accuracy) or the smallest (error rate). By default estimates follow
-        their metric, unless it is a function; for numbers the default is True.
+        Whether the largest result has rank 1 (as for accuracy) or the smallest (as for error rates). By default, the
+        metric of estimates decides this, unless it is a function; for numbers, the default is True.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
     Returns
     -------
     FriedmanResult
-        The mean ranks and both statistics. `effect` is Kendall's W, from 0 (no agreement between the rankings, or all
-        tied, with p = 1) to 1 (the same ranking on all data sets). At W = 1 F is infinite, with a warning, and p is
-        the probability that all data sets repeat the first one's ranking by chance.
+        The mean ranks and both statistics. `effect` is Kendall's W, from 0 (rankings that do not agree, or all results
+        tied; p is then 1) to 1 (the same ranking on all data sets). If W is 1, F is infinite, with a warning, and p is
+        the probability that all data sets repeat the first ranking by chance.
 
     Raises
     ------
@@ -103,21 +104,23 @@ def friedman_test(
     Warns
     -----
     UndefinedMetricWarning
-        If F is asked for and is infinite, or is NaN because there is one data set.
+        If F is asked for and is infinite, or is NaN because there is only one data set.
     DependentSplitsWarning
         If the results come from splits of one data set, which are not independent.
 
     Notes
     -----
-    With R the mean ranks of k algorithms on N data sets, ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``,
-    divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` over groups of t ties, and
-    ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are ratios of integers, rounded once.
+    Let R be the mean ranks of k algorithms on N data sets. Then
+    ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``, divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` with a
+    sum over groups of t ties, and ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are computed as ratios of integers
+    and rounded once.
 
-    Both distributions are rough for few data sets. At level 5 %, the true rates of false alarms by simulation (no ties)
-    are, for F: 19 % with 3 data sets of 3 algorithms, 7 % with 4 of 3 or 3 to 5 of 4, and 4 to 6 % with more; for
-    chi-square: 2 to 4 % with 3 to 6 data sets of 4 to 6 algorithms, 7 % with 4 of 3, and 12.5 % with 4 of 2.
+    Both null distributions are rough for few data sets. In simulations without ties at level 5 %, F had 19 % false
+    alarms for 3 algorithms on 3 data sets, 7 % for 3 algorithms on 4 data sets or 4 algorithms on 3 to 5, and 4 to 6 %
+    with more data sets. Chi-square had 2 to 4 % for 4 to 6 algorithms on 3 to 6 data sets, 7 % for 3 algorithms on 4,
+    and 12.5 % for 2 algorithms on 4.
 
-    Takes O(N k^2) time. Rejection means that not all algorithms do equally well, not which ones differ: for that, use
+    The time is O(N k^2). If the test rejects, some algorithms differ, but it does not show which ones: for that, use
     `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`. The data sets must be independent.
 
     References
@@ -171,7 +174,7 @@ def friedman_test(
 
 
 def _chance_of_equal_rankings(row: Floats, n: int) -> float:
-    """Return the probability that all of n data sets rank the algorithms as the first does, given its ties."""
+    """Return the probability that n data sets all rank the algorithms like the first one, given its ties."""
     _, tied = np.unique(row, return_counts=True)
     tied_orders = math.prod(map(math.factorial, tied.tolist()))
     return float((tied_orders / math.factorial(row.size)) ** (n - 1))
@@ -204,7 +207,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
 
 
 def format_ranks(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
-    """Return the shape of a table of results, and the mean ranks of its first algorithms."""
+    """Return text with the shape of a table of results and the mean ranks of its first algorithms."""
     shown = [
         f"{printable(str(name))}: {rank:.4g}" for name, rank in zip(names[:ALGORITHMS_SHOWN], mean_ranks, strict=False)
     ]

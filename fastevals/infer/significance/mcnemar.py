@@ -1,7 +1,7 @@
-"""McNemar's test of two models on the same rows, and of all pairs of many.
+"""McNemar's test of two models on the same rows, and of all pairs of several models.
 
-Only model a gets b of the n rows right, and only model b gets c of them right; the other rows carry no information. If
-neither model is better, b is binomial with b + c trials of probability 1/2.
+Let b be the number of rows that only model a gets right, and c the number that only model b gets right; the other rows
+carry no information. If neither model is better, b is binomial with b + c trials of probability 1/2.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorre
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 CHI_SQUARE_NULL = Null("chi2", (1,))
 PAIRS_PER_BLOCK = 1 << 11  # pairs tested in one call
-LARGEST_LOG = 700.0  # the largest log odds in a float
+LARGEST_LOG = 700.0  # log odds up to which the odds fit in a float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,11 +64,11 @@ class McNemarResult(SignificanceResult):
     Attributes
     ----------
     table : ndarray of int of shape (2, 2)
-        Rows that both models get right, only a gets right; only b gets right, neither gets right.
+        Numbers of rows that both models get right and that only a gets right; that only b and that neither gets right.
     difference : float
         Accuracy of a minus accuracy of b.
     difference_interval : Interval
-        Newcombe's interval of the difference; unlike `confidence_interval`, it may disagree with the test.
+        Newcombe's interval for the difference; unlike `confidence_interval`, it may disagree with the test.
     method : {"exact", "mid-p", "corrected", "uncorrected"}
         Method of the test.
 
@@ -123,21 +123,22 @@ def mcnemar_test(
     method : {"exact", "mid-p", "corrected", "uncorrected"}
         "exact" never has more false alarms than its level, and far fewer on few rows; "mid-p" has about as many as its
         level. Both use the binomial distribution. "corrected" and "uncorrected" use chi-square, with and without
-        continuity correction: unless b + c is small, the first is close to "exact", the second to "mid-p".
+        continuity correction: unless b + c is small, "corrected" is close to "exact", and "uncorrected" to "mid-p".
     names : (str, str), optional
-        Their names in the conclusion; "model a" and "model b" by default.
+        The models' names in the conclusion; "model a" and "model b" by default.
     alternative : {"two-sided", "less", "greater"}
-        The claim to test: the models differ, or a is right less or more often. Only "exact" and "mid-p" can be
-        one-sided.
+        The claim to test: the models differ, or model a is right less often, or more often. Only "exact" and "mid-p"
+        can be one-sided.
     confidence_level : float in (0, 1)
         Confidence level of the intervals; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     McNemarResult
-        `statistic` is b, the number of rows that only a gets right, for "exact" and "mid-p", else chi-square. `effect`
-        is the odds ratio b / c (infinite for c = 0); its `confidence_interval` excludes 1 if the test rejects. If no
-        row is right for just one model, the statistic is 0, p is 1 and the odds ratio is NaN.
+        For "exact" and "mid-p", `statistic` is b, the number of rows that only model a gets right; otherwise it is
+        chi-square. `effect` is the odds ratio b / c (infinite for c = 0), where c is the number that only model b gets
+        right. Its `confidence_interval` excludes 1 if the test rejects. If both models get the same rows right, the
+        statistic is 0, p is 1 and the odds ratio is NaN.
 
     Raises
     ------
@@ -146,11 +147,13 @@ def mcnemar_test(
 
     Notes
     -----
-    With m = b + c, exact: ``p = min(1, 2 P(X <= min(b, c)))``, X binomial (m, 1/2); mid-p counts ``P(X = min(b, c))``
-    half on each side. Uncorrected: ``(b - c)**2 / m``; corrected: ``(abs(b - c) - 1)**2 / m``, 0 for b = c.
+    Let m = b + c, and let X be binomial (m, 1/2). The exact p-value is ``min(1, 2 P(X <= min(b, c)))``; mid-p counts
+    ``P(X = min(b, c))`` half on each side. Chi-square is ``(b - c)**2 / m`` without continuity correction, and
+    ``(abs(b - c) - 1)**2 / m`` (0 if b = c) with it.
 
-    The interval of the odds ratio is the interval of the share b / m, converted to odds: Clopper-Pearson for "exact",
-    inversion of the test for "mid-p", and Wilson's score interval with and without continuity correction otherwise.
+    The interval of the odds ratio is an interval for the share b / m, converted to odds. This is Clopper-Pearson's for
+    "exact", an inversion of the test for "mid-p", and Wilson's score interval with and without continuity correction
+    for "corrected" and "uncorrected".
 
     References
     ----------
@@ -191,15 +194,15 @@ def mcnemar_test_of_table(
     Parameters
     ----------
     table : array-like of shape (2, 2)
-        Counts of rows: model a right, wrong, by model b right, wrong. Only a gets ``table[0][1]`` rows right, and only
-        b gets ``table[1][0]`` right.
+        Numbers of rows: those that model a gets right, then those it gets wrong, each split into model b right and
+        wrong. So only a gets ``table[0][1]`` rows right, and only b gets ``table[1][0]`` rows right.
     method, names, alternative, confidence_level
         As in `mcnemar_test`.
 
     Returns
     -------
     McNemarResult
-        As from `mcnemar_test`.
+        The same as for `mcnemar_test`.
 
     Raises
     ------
@@ -285,8 +288,8 @@ class McNemarPairs(PairwiseResult):
     Attributes
     ----------
     tables : ndarray of int of shape (n_pairs, 2, 2)
-        For each pair, rows that both models get right, only the first gets right; only the second gets right, neither
-        gets right: tables for `mcnemar_test_of_table`.
+        One table per pair, as for `mcnemar_test_of_table`: numbers of rows that both models get right and that only the
+        first gets right; that only the second and that neither gets right.
     """
 
     tables: NDArray[np.int64]
@@ -317,19 +320,19 @@ def pairwise_mcnemar_tests(
     method : {"exact", "mid-p", "corrected", "uncorrected"}
         As in `mcnemar_test`.
     reference : name, optional
-        Compare each other model with this one only (for an array, its row number).
+        The model to compare each other model with (for an array, its row number). By default, all pairs are compared.
     correction : str
         How p-values are adjusted for the number of pairs, as in `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}
-        The claim to test about the first of a pair: it differs, or it is right less or more often. Only "exact" and
-        "mid-p" can be one-sided.
+        The claim to test about the first model of a pair: it differs, or it is right less often, or more often. Only
+        "exact" and "mid-p" can be one-sided.
     confidence_level : float in (0, 1)
         All tests jointly are at level ``1 - confidence_level``.
 
     Returns
     -------
     McNemarPairs
-        `effect` is the accuracy of the first minus the accuracy of the second; `statistic` is as in `mcnemar_test`.
+        `effect` is the first model's accuracy minus the second's; `statistic` is as in `mcnemar_test`.
 
     Raises
     ------
@@ -338,8 +341,8 @@ def pairwise_mcnemar_tests(
 
     Notes
     -----
-    Each model has one bit per row that it gets right, and each pair counts the bits that both have: a pair costs 1/64
-    of a pass over the rows. Beyond the result, memory is 8 bytes per pair and thread.
+    Each model is stored as one bit per row, set if the model gets the row right. Counting the bits set for both models
+    of a pair costs 1/64 of a pass over the rows. Beyond the result, memory is 8 bytes per pair and thread.
 
     References
     ----------
@@ -384,7 +387,7 @@ def pairwise_mcnemar_tests(
 
 
 def odds_interval(b: int, c: int, method: McNemarMethod, alternative: Alternative, alpha: float) -> Interval:
-    """Return the odds ratios at which the test would not reject."""
+    """Return the interval of odds ratios that the test would not reject."""
     tail = tail_probability(alpha, alternative)
     low = 0.0 if alternative == "less" else LOWEST_ODDS[method](b, c, tail)
     lowest_of_b = 0.0 if alternative == "greater" else LOWEST_ODDS[method](c, b, tail)
@@ -411,7 +414,7 @@ def _lowest_score(b: float, c: float, tail: float) -> float:
 
 
 def _lowest_mid_p(b: int, c: int, tail: float) -> float:
-    """Return the odds at which b rows or more, with b itself counted half, have the probability `tail`."""
+    """Return the odds at which b or more rows have probability `tail`, where b itself counts half."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincc, expit
 
@@ -441,7 +444,7 @@ LOWEST_ODDS: dict[str, Callable[[int, int, float], float]] = {
 
 
 def difference_interval(table: NDArray[np.int64], alternative: Alternative, alpha: float) -> Interval:
-    """Return Newcombe's hybrid score interval of the difference in accuracy, method 10 of his paper on pairs."""
+    """Return Newcombe's hybrid score interval of the difference in accuracy, method 10 of his paper on paired data."""
     (both, b), (c, neither) = table.tolist()
     n = both + b + c + neither
     tail = tail_probability(alpha, alternative)
@@ -467,7 +470,7 @@ def difference_interval(table: NDArray[np.int64], alternative: Alternative, alph
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
-    """Return the table of numbers of rows that two models get right and wrong, not all zero, as int64."""
+    """Return the 2 x 2 table of rows that two models get right and wrong, not all zero, as int64."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
@@ -486,6 +489,6 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
 
 
 def _check_two_sided(method: str, alternative: Alternative, reason: str, others: str) -> None:
-    """Raise if a side is asked for and the test is two-sided only."""
+    """Raise if the alternative is one-sided but the test is only two-sided."""
     if alternative != "two-sided":
         raise ValueError(f"alternative={alternative!r} requires {others}; {method} is two-sided, because {reason}")

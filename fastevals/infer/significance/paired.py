@@ -1,7 +1,8 @@
 """Paired measurements: the pairs of models to compare, and the differences of their measurements.
 
 Differences are scaled by a power of two before they are squared, so scores of 2^600 work as well as scores of 1.
-Differences that are equal up to rounding have no variance. For ranks, differences of decimals are exact.
+Differences that are equal up to rounding count as having no variance. For ranks, differences of decimals are computed
+exactly.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
 
-VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary less are constant
-FIRST = 64  # differences checked first
+VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary less count as constant
+FIRST = 64  # number of differences that are checked first
 LARGE_MEASUREMENT = 2.0**1000
-DECIMALS = (np.float64, 15), (np.float32, 6)  # digits up to which distinct decimals have distinct floats
+DECIMALS = (np.float64, 15), (np.float32, 6)  # number of digits up to which distinct decimals have distinct floats
 POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
 USUAL_EXPONENT = 400  # of 2: squares of measurements within it add up without overflow or underflow
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
-    """Return all pairs of models, or each other model paired with the reference, as places in `names`."""
+    """Return all pairs of models, or the pairs of each other model with the reference, as indices into `names`."""
     if reference is None:
         return np.stack(np.triu_indices(len(names), 1), axis=1)
     place = find_name(argument, reference, names)
@@ -45,7 +46,7 @@ class ScaledDifferences(NamedTuple):
 
 
 def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
-    """Return the differences; those that differ only by rounding are made equal, and those that are rounding become 0.
+    """Return the differences; those equal up to rounding are made equal, and those within rounding of 0 become 0.
 
     Arrays have shape (..., n). Rounding is judged relative to each pair of measurements.
     """
@@ -67,16 +68,16 @@ def _slack(a: Floats, b: Floats) -> Floats:
 
 
 def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of a value that all differences may share up to rounding; none if least > largest."""
+    """Return the lowest and highest value that all differences may share up to rounding; none if lowest > highest."""
     slack = _slack(a, b)
     return (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
 
 
 def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return differences along the last axis, of shape (n_pairs, n), and the factor that scales those of each pair.
+    """Return differences along the last axis, of shape (n_pairs, n), and the scale factor of each pair's differences.
 
-    If all measurements are decimals, as written in a file, they are subtracted as decimals: 0.9 - 0.8 is 0.8 - 0.7.
-    Otherwise they are subtracted as floats. The sum of two differences does not overflow.
+    If all measurements are decimals, as in a file, they are subtracted as decimals, so that 0.9 - 0.8 equals 0.8 - 0.7.
+    Otherwise they are subtracted as floats. The sum of two differences never overflows.
     """
     largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
     scale = np.where(largest > LARGE_MEASUREMENT, 1 / 8, 1.0)
@@ -106,7 +107,7 @@ def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) 
 
 
 def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:
-    """Return arrays in units of 2**exponent, so that they are below 1, and the exponent, of shape (..., 1).
+    """Return arrays in units of 2**exponent that make them less than 1, and the exponent, of shape (..., 1).
 
     If all exponents are within `usual` of 0, the arrays stay unscaled, in units of 1.
     """
@@ -118,7 +119,7 @@ def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArra
 
 
 def in_own_unit(values: Floats, exponent: NDArray[np.intc]) -> Floats:
-    """Convert values from units of 2**exponent; infinite past the largest float."""
+    """Convert values from units of 2**exponent; infinite beyond the largest float."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.ldexp(values, exponent))
 

@@ -38,7 +38,7 @@ Core = Callable[..., tuple[Floats, Floats, Floats]]
 
 FIVE_BY_TWO = (5, 2)
 DIFFERENCES_PER_TASK = 1 << 18  # differences per task
-PAIRS_SHOWN = 6  # pairs named in a conclusion
+PAIRS_SHOWN = 6  # number of pairs named in a conclusion
 OF_RANGE = "studentized-range"  # the correction that is part of Nemenyi's test
 
 
@@ -47,9 +47,9 @@ PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "reje
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairwiseResult(Frozen, Sequence[SignificanceResult]):
-    """Tests of pairs of models, their p-values adjusted for the number of pairs; a sequence of `SignificanceResult`.
+    """Tests of pairs of models, with p-values adjusted for their number; a sequence of `SignificanceResult`.
 
-    Prints a table of the pairs by ascending p, and the conclusion.
+    Printing shows a table of the pairs by ascending p, and the conclusion.
 
     Attributes
     ----------
@@ -58,15 +58,15 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     names : tuple
         Names of the models, in order; numbers if they have none.
     pairs : ndarray of int of shape (n_pairs, 2)
-        Places in `names`: the first model of each pair is compared with the second.
+        Indices into `names`: the first model of each pair is compared with the second.
     statistic : ndarray of shape (n_pairs,)
-        Value of the test statistic; NaN where the test is undefined.
+        Value of the test statistic for each pair; NaN where the test is undefined.
     pvalue : ndarray of shape (n_pairs,)
         Adjusted p-values: pairs below `alpha` are rejected.
     unadjusted_pvalue : ndarray of shape (n_pairs,)
         p-values as if each pair were the only one.
     effect : ndarray of shape (n_pairs,)
-        The first minus the second (or their ratio), in the unit of the measurements.
+        First model minus second (or their ratio), in the unit of the measurements.
     rejected : ndarray of bool of shape (n_pairs,)
         Whether ``pvalue < alpha``.
     correction : str
@@ -127,7 +127,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
-        """Return the test of two models by name, in the order of comparison.
+        """Return the test of two models, given their names in the order in which they were compared.
 
         Raises
         ------
@@ -145,8 +145,9 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def matrix(self, values: PairValues = "pvalue") -> Floats:
         """Return p-values, or another attribute of pairs, as a matrix of shape (n_models, n_models).
 
-        Pairs that were not compared are NaN; the diagonal is 1 for p-values, else 0. Directed values (`statistic`,
-        `effect`, and all values of a one-sided test) are only at [first, second]; the others are in both places.
+        Pairs that were not compared are NaN; the diagonal is 1 for p-values and 0 otherwise. Values that depend on the
+        order of a pair (`statistic`, `effect`, and all values of a one-sided test) are only at [first, second]; other
+        values are at [second, first] too.
         """
         check_choice("values", values, PairValues)
         table = np.full((len(self.names), len(self.names)), np.nan)
@@ -185,7 +186,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return " ".join([*said, *filter(None, [self._caution()])])
 
     def _compared(self, first: int, second: int) -> Compared:
-        """Return the words for a pair, given as places in `names`."""
+        """Return the words for a pair, given as indices into `names`."""
         return compare_two(self.what, self.names[first], self.names[second])
 
     def _adjusted_test(self) -> str:
@@ -269,11 +270,11 @@ def build_pairwise_result(
 
 
 class _PairTest(NamedTuple):
-    """A test of a pair: its name, its effect in words, the function that computes it, and its options.
+    """A test that can be run on many pairs: its name, its effect in words, its function (`core`) and its options.
 
-    The core takes the measurements of the first and the second models, each of shape (n_pairs, n), the alternative and
-    the checked options. It returns statistics, p-values and effects. The cost of a pair, in differences visited, sets
-    how many pairs make a task: Ctrl-C waits for running tasks.
+    `core` is called with the measurements of the first and of the second models, each of shape (n_pairs, n), the
+    alternative and the checked options. It returns statistics, p-values and effects. `cost` is the number of
+    differences that a pair visits. It limits the pairs per task, because Ctrl-C waits for running tasks.
     """
 
     title: str
@@ -347,15 +348,16 @@ def pairwise_tests(
     ----------
     results : array-like of shape (n_rows, n_models), mapping of name to array-like, or frame
         Results of models (columns) on the same data sets or folds (rows); a frame's first column may name the rows.
-        "5x2cv-t" and "5x2cv-f" take ten rows: two folds of the first repetition, two of the second, and so on. Or a
-        mapping of names to what `estimate_error` returns for one metric on the same splits, or to a list of these with
-        one for each data set.
+        "5x2cv-t" and "5x2cv-f" require ten rows: two folds of the first repetition, two of the second, and so on.
+        Instead of numbers, a mapping may have estimates: per model, one estimate by `estimate_error` (of one metric, on
+        the same splits for all models), or a list with one estimate per data set.
     test : str
-        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, which estimates
-        already know), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``;
-        all pairs share the same signs). Each is the function of that name for two models.
+        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, unless results are
+        estimates), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; all
+        pairs share the same signs). Each name stands for the test of two models with that name, such as
+        `wilcoxon_test`.
     reference : name or int, optional
-        The model to compare each other one with; by default all pairs are compared.
+        The model to compare each other model with; by default all pairs are compared.
     correction : str
         As for `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}
@@ -363,7 +365,7 @@ def pairwise_tests(
     confidence_level : float in (0, 1)
         All tests jointly are at level ``1 - confidence_level``.
     **options
-        Options of the test.
+        Options of the chosen test.
 
     Returns
     -------
@@ -378,7 +380,7 @@ def pairwise_tests(
     Warns
     -----
     UndefinedMetricWarning
-        If the differences of a pair have no variance, so t is infinite.
+        If the differences of a pair have no variance, so that t is infinite.
     DependentSplitsWarning
         If the results come from splits of one data set and the test assumes independence ("wilcoxon", "sign",
         "paired-t", "permutation"): use "corrected-resampled-t".
@@ -401,7 +403,7 @@ def pairwise_tests(
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
     table = as_result_table("results", results, least_rows=pair_test.least)
     splits = table.measured.splits if table.measured else None
-    if splits is not None and test == "corrected-resampled-t" and not options:  # estimates know their sizes
+    if splits is not None and test == "corrected-resampled-t" and not options:  # estimates have these sizes
         options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
@@ -436,11 +438,11 @@ def pairwise_tests(
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
-    """Raise unless a table has the number of rows needed, if that is fixed."""
+    """Raise unless a table has the number of rows that the test requires, if any."""
     if only is not None and len(table.values) != only:
         raise ValueError(f"{name} must have {only} rows for {option}, got {len(table.values)}")
 
 
 def pairs_by_pvalue(pairs: PairwiseResult) -> list[int]:
-    """Return the places of the pairs by ascending adjusted p; unadjusted p-values break ties."""
+    """Return the indices of the pairs by ascending adjusted p; unadjusted p-values break ties."""
     return np.lexsort((pairs.unadjusted_pvalue, pairs.pvalue)).tolist()  # type: ignore[no-any-return]

@@ -25,20 +25,21 @@ DEPENDS_ON_OTHERS = "Mean ranks depend on which algorithms are compared: adding 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankComparison(PairwiseResult):
-    """Tests of differences in mean rank, adjusted for the number of pairs; a sequence of `SignificanceResult`.
+    """Tests of differences in mean rank, with p-values adjusted for their number; a sequence of `SignificanceResult`.
 
-    A `PairwiseResult` with these attributes as well.
+    A `PairwiseResult` with these further attributes.
 
     Attributes
     ----------
     mean_ranks : ndarray of shape (n_algorithms,)
         Mean ranks over the data sets; rank 1 is the best.
     critical_difference : float
-        Pairs whose mean ranks differ by more are rejected; NaN for step-wise corrections, which have no such number.
+        Pairs whose mean ranks differ by more than this are rejected; NaN for step-wise corrections, which have no such
+        limit.
     n_datasets : int
         Number of data sets.
     control : name or None
-        The algorithm that the others are compared with; None where all pairs are compared.
+        The algorithm that the others are compared with; None if all pairs are compared.
     """
 
     mean_ranks: Floats
@@ -55,13 +56,13 @@ class RankComparison(PairwiseResult):
         return DEPENDS_ON_OTHERS
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return the bars of a critical-difference diagram: neighbours in rank without a significant difference.
+        """Return the bars of a critical-difference diagram: groups of adjacent ranks with no significant difference.
 
         Returns
         -------
         list of tuple of int
-            Places in `names`, in order of mean rank, best first: maximal sets of two or more. Sets may overlap, and
-            algorithms in one set need not be equal.
+            Each maximal group of two or more algorithms, as indices into `names` in order of mean rank, best first.
+            Groups may overlap, and the algorithms in a group need not be equally good.
 
         Raises
         ------
@@ -184,7 +185,8 @@ def bonferroni_dunn_test(
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int
-        The algorithm to compare with, chosen before seeing the results; a column number if there are no names.
+        The algorithm to compare the others with, chosen before seeing the results; a column number if there are no
+        names.
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
@@ -193,7 +195,8 @@ def bonferroni_dunn_test(
     Returns
     -------
     RankComparison
-        As from `nemenyi_test`, for the others minus the control; p-values are normal ones times k - 1.
+        The same as for `nemenyi_test`, with effects of the other algorithms minus the control. p-values are normal
+        p-values times k - 1.
 
     Raises
     ------
@@ -243,10 +246,10 @@ def rank_comparison_test(
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int, optional
-        The algorithm to compare each other one with, chosen before seeing the results. By default all pairs are
+        The algorithm to compare each other algorithm with, chosen before seeing the results. By default all pairs are
         compared.
     correction : str
-        As for `adjust_pvalues`. "holm" and "hochberg" reject everything that "bonferroni" rejects, and more.
+        As for `adjust_pvalues`. "holm" and "hochberg" reject all pairs that "bonferroni" rejects, and sometimes more.
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
@@ -255,7 +258,8 @@ def rank_comparison_test(
     Returns
     -------
     RankComparison
-        As from `nemenyi_test`, with adjusted normal p-values. `critical_difference` is NaN for step-wise corrections.
+        The same as for `nemenyi_test`, but with adjusted normal p-values. `critical_difference` is NaN for step-wise
+        corrections.
 
     Raises
     ------
@@ -269,8 +273,8 @@ def rank_comparison_test(
 
     References
     ----------
-    Demsar (2006), "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 1-30; the corrections' as
-    for `adjust_pvalues`.
+    Demsar (2006), "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 1-30. For the corrections,
+    see `adjust_pvalues`.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """The sign test and Wilcoxon's signed-rank test.
 
-Both use the signs of the differences. If neither learner is better, each sign is equally likely whatever the size, so
-the distributions of the statistics are known without assuming a distribution of the measurements.
+Both use the signs of the differences. If neither learner is better, both signs of a difference are equally likely,
+whatever its size. So the distributions of the statistics are known without assuming any distribution of the
+measurements.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from fastevals.results import Alternative, Interval, Null, PairNames, Significan
 
 Floats = NDArray[np.float64]
 
-AUTO_EXACT = 50  # differences
-MOST_EXACT = 1000  # differences: about a second
+AUTO_EXACT = 50  # differences up to which "auto" is exact
+MOST_EXACT = 1000  # differences that "exact" allows: about a second
 TOO_FEW_DIFFERENCES = "With so few differences, no outcome would be significant."
-LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; few differences among many zeros have large ranks
+LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # sum of doubled ranks: few differences among many zeros have large ranks
 
 
 WilcoxonMethod = Literal["auto", "exact", "normal"]
@@ -49,13 +50,14 @@ def wilcoxon_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Paired measurements of the two. If all are decimals of at most 15 digits (6 for float32), as results in a table
-        are, differences are tied if equal as decimals: 0.9 - 0.8 is 0.8 - 0.7. Otherwise they are tied if equal as
-        floats, so pass integers (numbers of errors) rather than shares of rows such as 17 / 81.
+        Paired measurements of the two learners. If all are decimals of at most 15 digits (6 for float32), like the
+        results in a table, differences are tied if they are equal as decimals: 0.9 - 0.8 equals 0.8 - 0.7. Otherwise
+        they are tied if they are equal as floats, so pass integers (numbers of errors) rather than shares of rows such
+        as 17 / 81.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     method : {"auto", "exact", "normal"}
-        The distribution of the statistic given the ranks. "exact" handles ties and zeros, for up to 1000 nonzero
+        The null distribution of the statistic, given the ranks. "exact" handles ties and zeros, for up to 1000 nonzero
         differences; "normal" uses the exact mean and variance; "auto" is exact for up to 50 differences.
     zeros : {"drop", "pratt"}
         Drop differences of 0 (Wilcoxon), or rank them with the others and then drop their ranks (Pratt).
@@ -70,10 +72,11 @@ def wilcoxon_test(
     -------
     SignificanceResult
         `statistic` is W+, the sum of the ranks of positive differences (ties share their mean rank). `effect` is the
-        Hodges-Lehmann estimate: the median of the means of two differences, including each with itself. The interval
-        ends at such means and excludes 0 if the test rejects (0 may be an end if differences are tied). Both use only
-        ranked differences: with "drop", the nonzero ones. Learners that do not differ have W+ = 0 and p = 1. If there
-        are too few differences to reject, whatever their signs, the interval is infinite.
+        Hodges-Lehmann estimate: the median of the means of all pairs of differences, including the pair of each
+        difference with itself. The interval ends at two such means and excludes 0 if the test rejects (0 may be an end
+        if differences are tied). Effect and interval use only the ranked differences: with "drop", the nonzero ones. If
+        the learners do not differ at all, W+ is 0 and p is 1. If there are too few differences for any rejection, the
+        interval is infinite.
 
     Raises
     ------
@@ -87,11 +90,12 @@ def wilcoxon_test(
 
     Notes
     -----
-    The differences must be independent and, if the learners do not differ, d must be as likely as -d. Given the ranks
-    r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros evenly (Demsar) moves W+ and its
-    mean alike, so p equals the p of "pratt"; other libraries keep those ranks in the variance then.
+    The differences must be independent. If the learners do not differ, a difference of d must be as likely as one of
+    -d. Given the ranks r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros evenly
+    (Demsar) moves W+ and its mean by the same amount, so p is the same as with "pratt". Other libraries then keep those
+    ranks in the variance.
 
-    Takes O(n log n) time, and O(n^3) for the exact distribution of n differences.
+    The time is O(n log n), and O(n^3) for the exact distribution of n differences.
 
     References
     ----------
@@ -135,9 +139,9 @@ def sign_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Paired measurements of the two; `a` wins where it is larger. Equal pairs are dropped.
+        Paired measurements of the two learners; `a` wins a pair if its measurement is larger. Equal pairs are dropped.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the share of pairs that `a` wins is not 1/2, is below 1/2, or is above 1/2.
     confidence_level : float in (0, 1)
@@ -146,8 +150,8 @@ def sign_test(
     Returns
     -------
     SignificanceResult
-        `statistic` is the number of `a`'s wins, with a binomial null distribution. `effect` is their share among the
-        pairs that differ (1/2 if none do; p is 1 then), with its Clopper-Pearson interval.
+        `statistic` is the number of `a`'s wins, with a binomial null distribution. `effect` is the share of wins among
+        the pairs that differ, with its Clopper-Pearson interval. If no pair differs, `effect` is 1/2 and p is 1.
 
     Raises
     ------
@@ -222,7 +226,7 @@ def pairwise_wilcoxon(
 
 
 def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
-    """Return wins of the first, p-values and shares of wins for many pairs of learners, along the last axis."""
+    """Return first learners' wins, p-values and shares of wins for many pairs, with measurements on the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
     share = np.where(n > 0, wins / np.maximum(n, 1), 0.5)
@@ -238,9 +242,9 @@ def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
 class SignedRanks(NamedTuple):
     """Ranked differences of pairs of learners, with arrays along the pairs.
 
-    `differences` ascend, multiplied by `scale`, and include zeros if these have ranks (`keep_zeros`). `lower` and
-    `upper` are the probabilities of a W+ as small and as large; `largest` and `deviation` are its largest value and
-    standard deviation. `step` is the continuity correction.
+    `differences` are multiplied by `scale` and ascend; they include zeros if zeros are ranked (`keep_zeros`). `lower`
+    and `upper` are the probabilities of a W+ at most and at least as large. `largest` and `deviation` are the largest
+    value and the standard deviation of W+. `step` is the continuity correction.
     """
 
     differences: Floats
@@ -294,7 +298,7 @@ def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
 
 
 def tail_pvalues(lower: Floats, upper: Floats, alternative: Alternative) -> Floats:
-    """Return p-values from the probabilities of a statistic as small and as large, for a symmetric distribution."""
+    """Return p-values from the lower and upper tail probabilities of a statistic with a symmetric distribution."""
     if alternative == "two-sided":
         doubled: Floats = 2 * np.minimum(lower, upper)
         return np.minimum(doubled, 1.0)
@@ -317,10 +321,10 @@ def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
 
 
 def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative) -> Interval:
-    """Return the shifts of the first pair's differences for which W+ stays within its critical values.
+    """Return the interval of shifts of the first pair's differences for which W+ stays within its critical values.
 
-    W+ of shifted differences is the number of means of two that exceed the shift; equal ones count half. Zeros whose
-    ranks are dropped subtract half of theirs.
+    After a shift, W+ is the number of means of two differences that exceed the shift; means equal to the shift count
+    half. Zeros whose ranks are dropped each lower W+ by half their rank.
     """
     from fastevals._kernels.ranks import distinct_values, sum_at
 
@@ -346,7 +350,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative)
 
 
 def _check_exact_ranks(ranked: int, others: int, most: int) -> None:
-    """Raise if the ranks exceed those of `most` differences; `others` of the ranked differences are zeros."""
+    """Raise if the ranks add up to more than those of `most` differences; `others` is the number of ranked zeros."""
     if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
         zeros = f", and {others} of 0 that are ranked" if others else ""
         raise ValueError(

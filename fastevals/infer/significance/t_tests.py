@@ -1,4 +1,4 @@
-"""Student's t-tests of one learner's measurements, and of two learners on the same folds or data sets."""
+"""Student's t-tests of one learner's measurements, and of two learners' on the same folds or data sets."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def error_rate_t_test(
     rate : float
         The mean under the hypothesis.
     n_train, n_test : int, optional
-        Rows of each training set and of each test set. Pass both for repeated splits of one data set, whose error
-        rates are not independent (see `corrected_resampled_t_test`); an `ErrorEstimate` knows its own.
+        Numbers of rows in each training set and in each test set. Pass both for repeated splits of one data set, whose
+        error rates are not independent (see `corrected_resampled_t_test`). An `ErrorEstimate` has its own sizes.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean is not `rate`, is below it, or is above it.
     confidence_level : float in (0, 1)
@@ -121,9 +121,9 @@ def paired_t_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        At least two paired error rates, or other measurements, of the two.
+        At least two paired error rates, or other measurements, of the two learners.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -186,12 +186,12 @@ def corrected_resampled_t_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
-        Measurements of the two on the same n test sets, at least two: from repeated hold-out, or from k-fold
-        cross-validation, repeated or not (``n_test / n_train`` is then 1 / (k - 1)).
+        Measurements of the two learners on the same n test sets (at least two), from repeated hold-out or from k-fold
+        cross-validation, repeated or not. For k folds, ``n_test / n_train`` is 1 / (k - 1).
     n_train, n_test : int, optional
         Rows of each training set and of each test set, required with arrays; estimates have their own.
     names : (str, str), optional
-        Their names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -200,7 +200,7 @@ def corrected_resampled_t_test(
     Returns
     -------
     SignificanceResult
-        As from `paired_t_test`.
+        The same as for `paired_t_test`.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[
         constant = _all_equal(values)
     mean = values.mean(axis=-1, keepdims=True)
     deviations = np.subtract(values, mean, out=lend(values.size, values.dtype).reshape(values.shape))
-    squares = np.multiply(deviations, deviations, out=deviations)  # `std` allocates, and takes a third longer
+    squares = np.multiply(deviations, deviations, out=deviations)  # `std` would allocate, and take a third longer
     error = np.sqrt(variance_factor) * np.sqrt(squares.sum(axis=-1) / (values.shape[-1] - 1))
     return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)
 

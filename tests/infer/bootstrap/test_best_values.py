@@ -194,7 +194,7 @@ def test_a_caution_says_where_that_is_not_so():
     assert sum(each.endswith(why) for each in said) > 5
     for method in ("percentile", "basic", "normal"):
         found = bootstrap(data(), metric("f1", best="f1"), method=method, n_resamples=99, rng=0)
-        assert f"{method!r} takes that for width" in found["f1(best='f1')"].caution
+        assert f"{method!r} does not fully correct for that" in found["f1(best='f1')"].caution
     y, s = data(share=0.1)
     weighted = bootstrap((y, s), "ks_statistic", sample_weight=np.full(300, 9.0), n_resamples=99, rng=0)
     assert weighted["ks_statistic"].caution == FEW

@@ -409,10 +409,10 @@ Y, S = data(30)
         ({"metrics": MetricSpec("ks_statistic", {"sign": 1})}, "it takes none"),
         ({"metrics": ["r2", "roc_auc"]}, "metrics must be one of 'mean_squared_error'"),
         ({"metrics": MetricSpec("r2", {"quantile": 0.5})}, "has no option quantile="),
-        ({"metrics": lambda counts: 0.5}, "functions go with a Ranking or a ConfusionMatrix"),
-        ({"metrics": "r2", "stratified": True}, "stratified and pos_label go with classes"),
+        ({"metrics": lambda counts: 0.5}, "a function requires a Ranking or a ConfusionMatrix"),
+        ({"metrics": "r2", "stratified": True}, "stratified and pos_label apply only to classes"),
         ({"metrics": "accuracy", "pos_label": 7}, "pos_label must be a label of the data"),
-        ({"metrics": "r2", "pos_label": 1}, "stratified and pos_label go with classes"),
+        ({"metrics": "r2", "pos_label": 1}, "stratified and pos_label apply only to classes"),
         ({"stratified": "no"}, "stratified must be True or False, got 'no'"),
     ],
 )
