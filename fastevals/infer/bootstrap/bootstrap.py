@@ -475,7 +475,7 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     if limits.optimized is None:
         return ""
     if method != "BCa" and limits.is_by_another:
-        return f"the threshold was chosen on the same rows: {method!r} does not correct for the optimism of that choice"
+        return f"the threshold was chosen on the same rows, and {method!r} does not correct for the optimism of that"
     if method != "BCa":
         return f"a maximum overestimates its true value, and {method!r} does not fully correct for that"
     reasons = []

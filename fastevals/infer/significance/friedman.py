@@ -115,10 +115,10 @@ def friedman_test(
     sum over groups of t ties, and ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are computed as ratios of integers
     and rounded once.
 
-    Both null distributions are rough for few data sets. In simulations without ties at level 5 %, F had 19 % false
-    alarms for 3 algorithms on 3 data sets, 7 % for 3 algorithms on 4 data sets or 4 algorithms on 3 to 5, and 4 to 6 %
-    with more data sets. Chi-square had 2 to 4 % for 4 to 6 algorithms on 3 to 6 data sets, 7 % for 3 algorithms on 4,
-    and 12.5 % for 2 algorithms on 4.
+    Both null distributions are rough for few data sets. In simulations without ties at level 5 %, the rates of false
+    alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms or 3 to 5 data sets
+    and 4 algorithms, and 4 to 6 % with more data sets. For chi-square, they were 2 to 4 % with 3 to 6 data sets and 4
+    to 6 algorithms, 7 % with 4 data sets and 3 algorithms, and 12.5 % with 4 data sets and 2 algorithms.
 
     The time is O(N k^2). If the test rejects, some algorithms differ, but it does not show which ones: for that, use
     `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`. The data sets must be independent.

@@ -77,7 +77,9 @@ def test_few_rows_of_a_class_or_another_method_are_cautioned_against():
     (few,) = bootstrap((y, s), asked, n_resamples=99, rng=0).values()
     assert few.caution == FEW
     (percentile,) = bootstrap((y, s), asked, n_resamples=99, rng=0, method="percentile").values()
-    assert percentile.caution.startswith("the threshold was chosen on the same rows: 'percentile' doesn't allow for")
+    assert percentile.caution.startswith(
+        "the threshold was chosen on the same rows, and 'percentile' does not correct for"
+    )
     (enough,) = bootstrap(data(300), asked, n_resamples=99, rng=0).values()
     assert enough.caution == ""
 
