@@ -164,8 +164,8 @@ def compare(
     ----------
     data : path, frame or mapping of str to array-like, optional
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
-        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as
-        for `friedman_test`, also has results. Predictions, with `label` and `pred`, have one row per sample, a column
+        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as in
+        `friedman_test`, also counts as results. Predictions, with `label` and `pred`, have one row per sample, a column
         of the true class and a column of each model's predicted class. By default embedded results.
     dataset : str or sequence of str, optional
         Columns that name data sets, in addition to columns of text.
@@ -215,7 +215,7 @@ def compare(
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
     ImportError
-        For a file without pyarrow.
+        If `data` is a file and pyarrow is not installed.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def report(
     against: Any = None,
     progress: bool = False,
 ) -> Report:
-    """Report how good models are, how sure that is, and whether they differ, as ``fastevals report`` does.
+    """Report how good models are, how certain that is, and whether they differ, like ``fastevals report``.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def report(
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
     ImportError
-        For a file without pyarrow.
+        If `data` is a file and pyarrow is not installed.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Documents out: what results say, as plain data, and how it is written."""
+"""Documents: what results say, as plain data, and the renderers that write it."""

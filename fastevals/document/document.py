@@ -175,7 +175,7 @@ def _ends(interval: Ends | None) -> tuple[str, ...]:
 
 
 def ends_by_name(interval: Ends | None) -> dict[str, float]:
-    """Return the ends of an interval as a saved table names their columns."""
+    """Return the ends of an interval by the names of their columns in a saved table."""
     return {} if interval is None or math.isnan(interval[0]) else {"low": interval[0], "high": interval[1]}
 
 
@@ -232,7 +232,7 @@ class Table(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """The words above a picture: its title, in which `AXIS` stands for the label of the x axis, and its marks."""
+    """The words above a picture: its title, where `AXIS` stands for the x axis's label, and what its marks mean."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""What a result's rows become: a frame of pandas or polars, an Arrow stream, the cells of a table.
+"""Turn a result's rows into a pandas or polars frame, an Arrow stream, or the cells of a table.
 
 A result gives its rows as columns in `Result._columns`. A column has the name of its attribute, in the singular, and
 holds plain numbers, booleans, times or Python objects, as made by `as_column`.
@@ -46,7 +46,7 @@ ESTIMATES = ("value", "effect", "auc", "low", "high")
 
 
 def as_frame(columns: Columns, library: Library | None) -> Any:
-    """Return columns as a pandas or polars frame: by default of the library that is imported, or else installed."""
+    """Return columns as a frame of the given library, or of pandas or polars, whichever is imported or installed."""
     if library is not None:
         check_choice("library", library, Library)
     else:
@@ -152,7 +152,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
-    """Stack tables, each with the names and values that all its rows share.
+    """Stack tables. Each comes with values by name that hold for all its rows, and these are added as columns.
 
     Columns that a table lacks are NaN or None there.
     """
@@ -186,7 +186,7 @@ def says_nothing(column: Array) -> bool:
 
 
 def leave_unused_out(columns: Columns) -> Columns:
-    """Return the columns without those that the settings leave empty; frames keep all."""
+    """Return the columns without those that the settings leave empty; only frames keep these."""
     return {
         name: column
         for name, column in columns.items()
@@ -195,7 +195,7 @@ def leave_unused_out(columns: Columns) -> Columns:
 
 
 def spread(**numbers: ArrayLike) -> Columns:
-    """Return one row of numbers; for arrays of one shape, one row per place, with a column `place`."""
+    """Return numbers as one row, or arrays as one row per element, with the element's index in a column `place`."""
     arrays = dict(zip(numbers, np.broadcast_arrays(*numbers.values()), strict=True))
     shape = next(iter(arrays.values())).shape
     places: Any = range(shape[0]) if len(shape) == 1 else list(np.ndindex(shape))

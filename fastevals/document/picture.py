@@ -60,7 +60,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThinLines:
-    """Thin lines that go with a model's curve."""
+    """Thin lines that belong to a model's curve."""
 
     name: str  # their name
     paths: Sequence[Any]  # arrays of shape (n_points, 2)
@@ -113,7 +113,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """Heights between edges as an outline, which may be filled; NaN heights are gaps."""
+    """An outline of heights between edges, optionally filled; NaN heights leave gaps."""
 
     edges: Floats
     heights: Floats
@@ -144,9 +144,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Squares:
-    """Squares around whole numbers, as dark as a share, perhaps with lines of text.
+    """Squares centred at whole numbers, each as dark as its share, optionally with lines of text.
 
-    Signs are in the corner if there is text, which is then bold, otherwise in the middle.
+    A sign is in the middle of its square; if there is text, it is in the corner, and the text is bold.
     """
 
     darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1; NaN is blank
@@ -255,7 +255,7 @@ class Picture:
     legend : str
         Place of the legend, as matplotlib names it; or "under" or "over" the axes.
     keyed : bool
-        Whether pages draw the legend: if marks are not models, which the page names itself.
+        Whether pages draw the legend; not needed for models, which the page names itself.
     note : str
         Explanation of the marks, above the legend's entries or below a diagram.
     diagram : bool
@@ -374,7 +374,7 @@ def along(scale: AxisScale, values: Any) -> Floats:
 
 
 def widened(scale: AxisScale, values: Floats, room: float) -> Range:
-    """Return the ends of an axis with room on each side of values, as a share of their range."""
+    """Return axis limits with room on both sides of the values; `room` is a share of the values' range."""
     low, high = (float(each) for each in along(scale, np.array([values.min(), values.max()])))
     room = room * (high - low) or room * abs(high) or room
     return _from_along(scale, low - room), _from_along(scale, high + room)
@@ -391,7 +391,7 @@ def _from_along(scale: AxisScale, place: float) -> float:
 
 
 def as_deviate(rate: Any) -> Floats:
-    """Return the normal deviate of a rate, at most the farthest."""
+    """Return the normal deviate of a rate, clipped to the farthest that pictures show."""
     from scipy.special import ndtri
 
     with np.errstate(invalid="ignore"):

@@ -35,11 +35,11 @@ class Result:
     __slots__ = ()
 
     def _columns(self) -> Columns:
-        """Return the rows as columns, one row per thing."""
+        """Return the rows as columns: one row per metric, model, group or point."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as strict JSON: NaN is None, infinity is "Infinity"."""
+        """Return the result as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
         raise NotImplementedError
 
     def _shown_columns(self) -> Columns:
@@ -84,15 +84,15 @@ class Result:
         Returns
         -------
         pandas.DataFrame or polars.DataFrame
-            One row per metric, model, group or point. Columns are named as the attributes, in the singular. NaN stays
-            NaN. Values of several types, such as the names 1 and "b", are objects in pandas and text in polars.
+            One row per metric, model, group or point. Columns have the names of the attributes, in the singular. NaN
+            stays NaN. Values of several types, such as the names 1 and "b", are objects in pandas and text in polars.
 
         Raises
         ------
         ValueError
             If `library` is neither.
         ImportError
-            If the library is not installed, or neither is.
+            If the library, or by default both libraries, are not installed.
 
         Notes
         -----

@@ -121,7 +121,7 @@ def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
 
 
 def _split_lines(rows: list[list[str]], widths: list[int], parts: list[list[int]], width: int) -> list[str]:
-    """Return the lines of a table whose columns stand in several parts, one below another."""
+    """Return the lines of a table whose columns are split into parts, one below the other."""
     lines: list[str] = []
     for part in parts if rows else ():
         lines += [""] if lines else []

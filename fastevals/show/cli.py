@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
     """Return the parser and the commands' parsers; only the command in the arguments gets its options."""
-    parser = Parser(prog="fastevals", description="Evaluate models: how good, how sure, and really better?")
+    parser = Parser(prog="fastevals", description="Evaluate models: how good, how certain, and really better?")
     parser.add_argument("--version", action="version", version=f"fastevals {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     parsers = {}

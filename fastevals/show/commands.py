@@ -42,7 +42,7 @@ def print_error(message: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print, without an error if the reader (head, for instance) has stopped reading, or there is none."""
+    """Print text; do nothing if its reader, such as head, has stopped reading or does not exist."""
     if sys.stdout is None:
         return
     text = escape_controls(text)
@@ -100,7 +100,7 @@ def _say_written(arguments: argparse.Namespace, written: str) -> None:
 
 
 def check_beforehand(arguments: argparse.Namespace) -> None:
-    """Raise before reading data if --out, --html or --progress is impossible."""
+    """Before data are read, raise if --out, --html or --progress can't work."""
     if getattr(arguments, "html", None) is not None:
         _prepare_page(arguments.html)
         for file in _files_read(arguments):
@@ -115,7 +115,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the files that options may name; some options name files or columns."""
+    """Yield the files that the arguments may name; some arguments name a file or a column."""
     for name in ("file", "against", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:
@@ -153,7 +153,7 @@ def _prepare_folder(out: str, command: str) -> None:
 
 @contextlib.contextmanager
 def progress_shown(arguments: argparse.Namespace) -> Iterator[None]:
-    """Show progress in a ``with`` block if standard error is a terminal: long steps, and a first compilation."""
+    """In a ``with`` block, show long steps and a first compilation if standard error is a terminal."""
     from fastevals._compile.notice import first_compile_said
     from fastevals._execution import bars_after
 
@@ -173,7 +173,7 @@ def run_program(
     """Parse arguments, by default the process's own, and run them.
 
     Return the exit status: 0; 2 after one line on stderr that explains the error; 130 after Ctrl-C, which prints a line
-    too. The line starts with the program, or with the arguments' `program` once they are parsed.
+    too. The line starts with the program's name, or with `arguments.program` once the arguments are parsed.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     name = program
@@ -223,7 +223,7 @@ class _Once(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises its errors, each as one line."""
+    """An argument parser that raises each error as a one-line message."""
 
     repeated = "repeat the option for each column"
 
@@ -301,9 +301,9 @@ def fields_of(
 
 
 def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str) -> None:
-    """Add options, or only the named ones, in the order of their fields, without those of `add_shared` (no help).
+    """Add all options, or only those named, in the order of their fields; those without help are left to `add_shared`.
 
-    Each value has the name of the argument in Python.
+    Parsed values are named like the arguments in Python.
     """
     for name, shown, field in fields_of(options):
         settings: dict[str, Any] = {"dest": name, "default": field.default, "help": shown.help}
@@ -358,7 +358,7 @@ def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
 
 
 def refuse(options: DataclassInstance, kind: str, why: str) -> None:
-    """Raise if an option is given that goes only with `kind`; `why` says what the data are instead."""
+    """Raise if an option is given that only `kind` of data allows; `why` says what the data are instead."""
     for name, shown, field in fields_of(options):
         value = getattr(options, name)
         is_default = value is field.default or (field.default is False and value == field.default)
@@ -367,7 +367,7 @@ def refuse(options: DataclassInstance, kind: str, why: str) -> None:
 
 
 def checked(options: T) -> T:
-    """Return options, each checked separately: columns as text, or a tuple of text; choices and switches."""
+    """Check each option by itself, and return the options with columns as text or a tuple of text."""
     from fastevals._options import as_flag, check_choice  # imports NumPy
     from fastevals.reading.columns import column_name, column_names
 
@@ -386,7 +386,7 @@ def checked(options: T) -> T:
 
 
 def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options that all commands share go with the others."""
+    """Raise if an option that all commands share conflicts with others."""
     if arguments.file is None and (options := csv_form(arguments).options()):
         parser.error(f"{options[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
@@ -401,7 +401,7 @@ def check_required_columns(data: str, label: str | None, score: Sequence[str] | 
 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
-    """Return the form of a CSV file from the options."""
+    """Return the CSV settings that the options give."""
     from fastevals.reading.csv import CsvForm  # which imports NumPy
 
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)

@@ -45,7 +45,7 @@ class BlockPictures(NamedTuple):
     def write_folder(self, out: str, command: str, result: Result, form: PictureFormat = "png") -> str:
         """Write a command's JSON, text and pictures over an earlier run's; return a line that says where they are.
 
-        Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
+        Each file is written whole or not at all. The JSON of an earlier run says which blocks it drew.
         """
         folder = Path(out)
         numbers = folder / f"{command}.json"
@@ -61,7 +61,7 @@ class BlockPictures(NamedTuple):
 
 
 def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
-    """Draw all pictures, each block's in its folder; say how many there are, and where."""
+    """Draw all pictures, each block's in its own folder; return how many there are and where, in words."""
     names, by, values, block_pictures, reason, of_all = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
     where = ""

@@ -29,10 +29,12 @@ def json_head() -> dict[str, Any]:
 
 
 class JsonHead(TypedDict):
-    """What all JSON begins with."""
+    """The keys that all JSON begins with."""
 
     fastevals: Annotated[str, "version of fastevals"]
-    schema_version: Annotated[int, "version of these keys: one more where a key goes or changes its meaning"]
+    schema_version: Annotated[
+        int, "version of these keys; it goes up by 1 when a key is removed or changes its meaning"
+    ]
 
 
 class DroppedRows(TypedDict):
@@ -40,7 +42,7 @@ class DroppedRows(TypedDict):
 
     reason: Annotated[str, '"missing label", "missing target", "invalid score", "invalid weight", ...']
     rows: Annotated[int, "rows that lack a value of the column"]
-    alone: Annotated[int, "those of them that lack nothing else"]
+    alone: Annotated[int, "how many of these rows lack nothing else"]
 
 
 # fastevals report ---------------------------------------------------------------------------------------------------
@@ -56,28 +58,30 @@ class Counts(TypedDict):
 
 
 class DifferenceNumbers(TypedDict):
-    """The difference of two models in one metric."""
+    """The difference between two models in one metric."""
 
     value: Annotated[Number, "the model's value minus the reference's"]
     interval: Annotated[Ends, "its interval, simultaneous over all pairs of models"]
-    pvalue: Annotated[Number, "adjusted likewise"]
+    pvalue: Annotated[Number, "p-value, adjusted for all pairs of models"]
 
 
 class PairOfModels(TypedDict):
-    """The differences of two models."""
+    """The differences between two models."""
 
     model: Annotated[str, "the model"]
-    reference: Annotated[str, "what it is compared with"]
+    reference: Annotated[str, "the model that it is compared with"]
     metrics: Annotated[dict[str, DifferenceNumbers], "by metric"]
 
 
 class BlockIntervals(TypedDict):
     """How a block's intervals were made."""
 
-    method: Annotated[str | None, '"BCa", "cells" or "normal"; null where the block has no intervals']
+    method: Annotated[str | None, '"BCa", "cells" or "normal"; null if the block has no intervals']
     resamples: NotRequired[Annotated[int | None, "replicates of this block, for predictions; null without a bootstrap"]]
     n_groups: Annotated[int | None, "number of clusters that were resampled; null without --group"]
-    n_undefined: Annotated[dict[str, int], "by metric, replicates in which it is undefined; they are left out"]
+    n_undefined: Annotated[
+        dict[str, int], "by metric, the number of replicates in which it is undefined; they are left out"
+    ]
     notes: Annotated[list[str], "cautions, in words"]
 
 
@@ -88,9 +92,9 @@ class ScoresModel(TypedDict):
     threshold: Annotated[Number, "rows with score >= threshold are predicted positive"]
     confusion: Annotated[Counts | None, "counts at the threshold"]
     metrics: Annotated[dict[str, Number], "all metrics of scores, by name"]
-    holds: Annotated[Ends, "priors for which the threshold stays the one of least cost"]
+    holds: Annotated[Ends, "priors for which the threshold remains the one of least cost"]
     operating_range: Annotated[Ends, "priors for which the model is cheaper than predicting all or none positive"]
-    intervals: Annotated[dict[str, Ends] | None, "of the metrics that tables show; null without intervals"]
+    intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics that tables show; null without intervals"]
     bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
 
 
@@ -99,7 +103,7 @@ class ClassNumbers(TypedDict):
 
     values: Annotated[list[Number], "of each class"]
     intervals: Annotated[list[Ends] | None, "of each class; null without intervals"]
-    wilson: Annotated[list[Ends] | None, "Wilson's intervals of classes whose other intervals have no width"]
+    wilson: Annotated[list[Ends] | None, "Wilson's intervals, for classes whose other interval has no width"]
 
 
 class PredictionsModel(TypedDict):
@@ -107,7 +111,7 @@ class PredictionsModel(TypedDict):
 
     name: Annotated[str, "column of its predictions"]
     metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
-    intervals: Annotated[dict[str, Ends] | None, "of the same metrics; null without intervals"]
+    intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics; null without intervals"]
     confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null for more than 200 classes"]]
     labels: NotRequired[Annotated[list[Label], "the classes, in the order of `confusion`"]]
     classes: NotRequired[Annotated[dict[str, ClassNumbers], "by metric"]]
@@ -119,10 +123,10 @@ class AnyBlock(TypedDict):
     value: Annotated[Any, "value of the --by column; null for rows without one, and for all rows"]
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows of the block that are left out because a value can't be used"]
-    dropped: Annotated[dict[str, DroppedRows], "the same by column"]
+    dropped: Annotated[dict[str, DroppedRows], "these rows by column"]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
-    differences: Annotated[list[PairOfModels], "of each pair of models"]
+    differences: Annotated[list[PairOfModels], "differences of each pair of models"]
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
@@ -132,7 +136,9 @@ class ScoresBlock(AnyBlock):
     n_positives: Annotated[int, "positive rows"]
     n_negatives: Annotated[int, "negative rows"]
     models: Annotated[list[ScoresModel], "in the order given"]
-    against: NotRequired[Annotated[list[PairOfModels], "with --against: each model, and the same on the other rows"]]
+    against: NotRequired[
+        Annotated[list[PairOfModels], "with --against: each model compared with itself on the rows of the other file"]
+    ]
 
 
 class PredictionsBlock(AnyBlock):
@@ -144,22 +150,22 @@ class PredictionsBlock(AnyBlock):
 class Extreme(TypedDict):
     """The lowest or the highest value of a metric."""
 
-    metric: Annotated[float, "the metric there"]
-    value: Annotated[Any, "value of the --by column: the one with most rows if several have it"]
-    n_values: Annotated[int, "how many values have it"]
+    metric: Annotated[float, "the metric"]
+    value: Annotated[Any, "value of the --by column; if several have this metric, the one with most rows"]
+    n_values: Annotated[int, "how many values have this metric"]
 
 
 class OverMetric(TypedDict):
     """A metric of each value of the --by column."""
 
-    mean: Annotated[Number, "over the values, weighted by rows, or by --weight"]
-    interval: Annotated[Ends, "of the mean"]
+    mean: Annotated[Number, "mean over the values, weighted by rows, or by --weight"]
+    interval: Annotated[Ends, "interval of the mean"]
     macro_mean: Annotated[Number, "plain mean"]
-    n_undefined: Annotated[int, "values in which the metric is undefined"]
+    n_undefined: Annotated[int, "number of values for which the metric is undefined"]
     lowest: Annotated[Extreme | None, "the lowest"]
     highest: Annotated[Extreme | None, "the highest"]
-    of_values: Annotated[list[Number], "of each value, in the order of `values`"]
-    intervals: NotRequired[Annotated[list[Ends], "of each value: of the AUC, by DeLong's method"]]
+    of_values: Annotated[list[Number], "the metric for each value, in the order of `values`"]
+    intervals: NotRequired[Annotated[list[Ends], "interval of the AUC for each value, by DeLong's method"]]
 
 
 class OverModel(TypedDict):
@@ -172,8 +178,8 @@ class OverModel(TypedDict):
 class OverIntervals(TypedDict):
     """How the intervals over the values were made."""
 
-    method: Annotated[str | None, '"DeLong"; null where it does not apply']
-    resamples_of_means: Annotated[int | None, "bootstrap replicates of whole values, where there are more than 100"]
+    method: Annotated[str | None, '"DeLong"; null if it does not apply']
+    resamples_of_means: Annotated[int | None, "bootstrap replicates of whole values, if there are more than 100 values"]
     notes: Annotated[list[str], "cautions, in words"]
 
 
@@ -189,11 +195,11 @@ class OverScores(TypedDict):
 
 
 class OverValuesOfModel(TypedDict):
-    """One metric of a model, of each value of the --by column."""
+    """One metric of one model, for each value of the --by column."""
 
     name: Annotated[str, "the model"]
-    values: Annotated[list[Number], "of each value"]
-    intervals: Annotated[list[Ends], "of each value"]
+    values: Annotated[list[Number], "the metric for each value"]
+    intervals: Annotated[list[Ends], "its interval for each value"]
 
 
 class OverPredictions(TypedDict):
@@ -210,25 +216,27 @@ class IntervalSettings(TypedDict):
 
     confidence: Annotated[float, "--confidence"]
     resamples: Annotated[int, "--resamples"]
-    seed: Annotated[int, "--seed; for a generator, the number drawn from it"]
+    seed: Annotated[int, "--seed; if a generator was given, the number drawn from it"]
     group: Annotated[str | None, "column of --group"]
 
 
 class ScoresIntervals(IntervalSettings):
     """The settings of intervals, and how they were made."""
 
-    method: Annotated[str | None, 'of the block with most metrics: "BCa" or "cells"']
+    method: Annotated[str | None, 'method of the block with most metrics: "BCa" or "cells"']
     in_place_of_bca: Annotated[dict[str, str], "by metric, the method that replaces BCa"]
-    cells_above: Annotated[int | None, "rows above which cells of rows are resampled; null if all rows are"]
-    budget: Annotated[int | None, "draws (rows x models x replicates) of a report; null with --resamples"]
+    cells_above: Annotated[
+        int | None, "blocks with more rows than this resample cells of rows; null if all blocks resample rows"
+    ]
+    budget: Annotated[int | None, "most draws (rows x models x replicates) that a report makes; null with --resamples"]
     blocks_drawn: Annotated[int, "blocks whose rows are resampled"]
     not_drawn: Annotated[str, "why rows of other blocks are not resampled, in words"]
 
 
 class OperatingPointRule(TypedDict):
-    """How thresholds are chosen: one of two keys."""
+    """How thresholds are chosen; one of the two keys is present."""
 
-    best: NotRequired[Annotated[str, "metric that is best at each model's threshold"]]
+    best: NotRequired[Annotated[str, "the metric that chooses each model's threshold"]]
     threshold: NotRequired[Annotated[Number, "the threshold that was given"]]
 
 
@@ -257,7 +265,7 @@ class ScoresReport(AnyReport):
 
     label: Annotated[str, "column of the true class"]
     operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
-    costs: Annotated[Costs | None, "if given, or used by the operating point"]
+    costs: Annotated[Costs | None, "costs, if they are given or choose the threshold"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[OverScores | None, "over the values of --by, where there are two or more"]
     blocks: Annotated[list[ScoresBlock], "by value of --by; empty where there are more than 100"]
@@ -267,8 +275,8 @@ class PredictionsReport(AnyReport):
     """``fastevals report --pred``: predicted classes or numbers."""
 
     predicted: Annotated[Literal["classes", "numbers"], "what is predicted"]
-    label: NotRequired[Annotated[str, "column of the true class, for classes"]]
-    target: NotRequired[Annotated[str, "column of the true number, for numbers"]]
+    label: NotRequired[Annotated[str, "column of the true class, if classes are predicted"]]
+    target: NotRequired[Annotated[str, "column of the true values, if numbers are predicted"]]
     classes: Annotated[list[Label] | None, "the classes that occur; null for numbers"]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
@@ -287,8 +295,11 @@ class ComparedBlock(TypedDict):
     mean_ranks: Annotated[dict[str, float], "by algorithm; rank 1 is best"]
     means: Annotated[dict[str, Number], "by algorithm, the mean of the results"]
     friedman: Annotated[Result | None, "Friedman's test; null for two algorithms", FriedmanResult]
-    pairs: Annotated[Result | None, "tests of pairs; null where Friedman's test rejects nothing", RankComparison]
-    groups: Annotated[list[list[str]] | None, "algorithms that do not differ; null where there is no such list"]
+    pairs: Annotated[Result | None, "tests of pairs; null if Friedman's test does not reject", RankComparison]
+    groups: Annotated[
+        list[list[str]] | None,
+        "groups of algorithms without a significant difference; null if the test makes no groups",
+    ]
     wilcoxon: Annotated[Result | None, "Wilcoxon's signed-rank test of two algorithms", SignificanceResult]
     sign: Annotated[Result | None, "the sign test of two algorithms", SignificanceResult]
 
@@ -306,7 +317,7 @@ class ResultsOfComparison(JsonHead):
     higher_is_better: Annotated[bool, "false with --lower-is-better"]
     confidence: Annotated[float, "--confidence: tests are at level 1 - confidence"]
     algorithms: Annotated[list[str], "columns that were compared"]
-    others: Annotated[list[str], "columns that were not"]
+    others: Annotated[list[str], "columns that were not compared"]
     cautions: Annotated[list[str], "cautions on columns that may not be results, in words"]
     blocks: Annotated[list[ComparedBlock], "by value of --by"]
 
@@ -321,16 +332,16 @@ class PredictionsOfComparison(JsonHead):
     classes: Annotated[list[Label], "the classes that occur"]
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
-    dropped: Annotated[dict[str, DroppedRows], "the same by column"]
+    dropped: Annotated[dict[str, DroppedRows], "these rows by column"]
     metrics: Annotated[dict[str, Result], "by metric, the models' values and differences", MetricComparison]
     pos_label: Annotated[Label | None, "the positive class"]
     n_resamples: Annotated[int, "--resamples"]
     confidence_level: Annotated[float, "--confidence"]
-    method: Annotated[str, "of the models' intervals"]
-    alternative: Annotated[str, "what the differences are tested against"]
-    cochran: Annotated[Result | None, "Cochran's Q of three models or more", CochranResult]
-    mcnemar: Annotated[Result, "McNemar's test of all pairs, p adjusted", McNemarPairs]
-    mcnemar_tests: Annotated[list[Result], "the test of each pair, without adjustment", McNemarResult]
+    method: Annotated[str, "method of the models' intervals"]
+    alternative: Annotated[str, "alternative hypothesis on the differences"]
+    cochran: Annotated[Result | None, "Cochran's Q test, for three models or more", CochranResult]
+    mcnemar: Annotated[Result, "McNemar's tests of all pairs, with adjusted p-values", McNemarPairs]
+    mcnemar_tests: Annotated[list[Result], "the test of each pair, with its unadjusted p-value", McNemarResult]
 
 
 # fastevals bias-variance, summarize ---------------------------------------------------------------------------------
@@ -341,7 +352,7 @@ class Decomposed(JsonHead):
 
     data: Annotated[str, "name of the data"]
     loss: Annotated[Literal["squared", "zero_one"], "the loss"]
-    decomposition: Annotated[str | None, "whose parts of the 0-1 loss; null for squared loss"]
+    decomposition: Annotated[str | None, "--decomposition, which defines the parts of 0-1 loss; null for squared loss"]
     n_models: Annotated[int, "models"]
     n_samples: Annotated[int, "samples"]
 
@@ -364,11 +375,11 @@ class PolynomialsDecomposed(Decomposed):
     """``fastevals bias-variance`` without a file."""
 
     decomposed: Annotated[Literal["polynomials"], "what is decomposed"]
-    parameter: Annotated[str, "what `values` are"]
+    parameter: Annotated[str, "name of the parameter with the `values`"]
     values: Annotated[list[float], "degrees"]
     expected_loss: Annotated[list[Number], "mean loss at each value"]
     parts: Annotated[dict[str, list[Number]], "by name, each part at each value"]
-    best: Annotated[float, "the value of the least loss"]
+    best: Annotated[float, "the value with the least loss"]
 
 
 class Summarized(JsonHead):

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 HELP = "count models' scores once, and keep the counts in a small file"
 USAGE = "%(prog)s FILE ... --out SUMMARY.fe [options]"
 DESCRIPTION = """\
-Count the scores of files in ranges, by class, and write the counts to a small
-file (at most 1 MB per model). `fastevals report` reads it instead of the
-scores, and summaries of days, machines or shards merge to one.
+Count the scores in files, by class and range of scores, and write the counts to
+a small summary (at most 1 MB per model). `fastevals report` reads a summary in
+place of scores, and merges summaries of days, machines or shards.
 
 FILE is as for `fastevals report`.
 """
@@ -45,12 +45,12 @@ examples:
   fastevals report day1.fe day2.fe
   fastevals report day2.fe --against day1.fe
 
-A report on a summary has guaranteed bounds: an AUC to about 1.5 / --cells. If
-there are no more distinct scores than --cells, all numbers are exact; counts at
-the thresholds of --at are always exact. Models are counted separately, so there
-are no differences of models on the same rows: these need the rows.
+A report on a summary gives guaranteed bounds; an AUC's are about 1.5 / --cells
+apart. All numbers are exact if there are no more distinct scores than --cells,
+and counts at the thresholds of --at always are. Models are counted separately,
+so there are no differences between models: these need the rows.
 
-Every half a minute the counts so far are written to a file beside --out. After
+Every half a minute the counts so far are written to a file next to --out. After
 an interruption the same command continues from there.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
@@ -70,7 +70,7 @@ def add_options(parser: Parser) -> None:
         "--largest-weight",
         metavar="W",
         type=parse_number,
-        help="largest weight in any file, if weights are not whole numbers; summaries merge if it is the same",
+        help="largest weight in any file, for fractional weights; only summaries with the same one can be merged",
     )
     add("--by", metavar="COLUMN", help="count the rows of each value of this column separately")
     add_options_of(parser, ReportOptions, "pos_label")
@@ -87,7 +87,7 @@ def add_options(parser: Parser) -> None:
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options go together."""
+    """Raise if the options conflict."""
     check_shared(arguments, parser)
     check_required_columns(repr(arguments.file[0]), arguments.label, arguments.score)
     if arguments.out is None or not arguments.out.endswith(SUMMARY):
@@ -136,12 +136,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def part_of(out: str) -> str:
-    """Return the file of the counts so far."""
+    """Return the name of the file that holds the counts so far."""
     return out + ".part"
 
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
-    """Count files, continuing an interrupted run of the same arguments, and write the counts."""
+    """Count files and write the counts; continue an interrupted run if its arguments are the same."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
     from fastevals.reading.columns import ColumnRoles

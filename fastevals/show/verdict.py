@@ -24,7 +24,7 @@ class ComparedModels(NamedTuple):
     confidence: float | None  # level of the intervals
 
     def best(self, metric: str) -> list[str]:
-        """Return the models that have a metric, the best first."""
+        """Return the models for which a metric is defined, the best first."""
         sign = -1 if is_greater_better(metric) else 1
         defined = [name for name, metrics in self.values.items() if not math.isnan(metrics[metric])]
         return sorted(defined, key=lambda name: sign * self.values[name][metric])
@@ -47,12 +47,12 @@ class ComparedModels(NamedTuple):
         return with_interval(each.value, each.interval, self.confidence, each.pvalue)
 
     def bracketed(self, each: ModelDifference) -> str:
-        """Return the same in brackets, for a difference that is not significant."""
+        """Return a difference in brackets, with its interval and p-value."""
         return f"({self.difference_text(each).replace(' (', ', ', 1).removesuffix(')')})"
 
 
 def best_sentence(models: ComparedModels, metric: str) -> str:
-    """Say which model is best by a metric that some model has, and whether it is better than each other model."""
+    """Say which model is best by a metric, and whether it is significantly better than each of the others."""
     title, (best, *others) = metric_title(metric), models.best(metric)
     name, value = printable(best), shown(models.values[best][metric])
     if len(models.values) == 1:
@@ -76,7 +76,7 @@ def best_sentence(models: ComparedModels, metric: str) -> str:
 
 
 def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str], where: str = "") -> str:
-    """Say how the best model differs from the next on other metrics, and `where`; "" if nothing is known."""
+    """Say how the two best models differ in other metrics; "" if nothing is known. `where` opens the sentence."""
     best, *others = models.best(ranked_by)
     if not others:
         return ""
@@ -116,7 +116,7 @@ def level_sentence(intervals: Intervals | None) -> str:
 
 
 def with_interval(value: float, interval: Interval, confidence: float | None, pvalue: float = math.nan) -> str:
-    """Return a number with its interval and p-value, where it has them."""
+    """Return a number with its interval and p-value, if it has them."""
     beside = []
     if confidence is not None and not math.isnan(interval.low):
         beside.append(f"{100 * confidence:.6g} % interval {' to '.join(format_ends(interval))}")
@@ -137,7 +137,7 @@ def pvalue_text(pvalue: float) -> str:
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return names as a list in words, the first few of many."""
+    """Return names as a list in words; of many names, only the first few."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

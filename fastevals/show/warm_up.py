@@ -1,4 +1,4 @@
-"""The warm-up command: run commands and calls once on few data, so that their kernels are compiled and kept."""
+"""The warm-up command: run commands and calls once on a few rows, so that their kernels are compiled and kept."""
 
 from __future__ import annotations
 

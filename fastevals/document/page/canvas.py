@@ -84,7 +84,7 @@ class Canvas:
         return self.top + self.height * (1 - position(self.picture.y, values))
 
     def inside(self, x: float, words: str, size: float = SIZE) -> float:
-        """Return the middle for words, as near to x as keeps them in the picture."""
+        """Return where to centre words: as near to x as possible, but within the picture."""
         half = width(words, size) / 2 + 2
         return min(max(x, half), max(self.total[0] - half, half))
 

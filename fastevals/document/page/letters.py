@@ -39,7 +39,7 @@ def cut(words: str, room: float, size: float = SIZE) -> str:
 
 
 def cut_names(names: Sequence[str], room: float, size: float = SIZE) -> list[str]:
-    """Return names cut to the room in pixels; names that differ still do."""
+    """Return names cut to the room in pixels; different names stay different."""
     short = [cut(name, room, size) for name in names]
     if len({*short}) == len({*names}):
         return short

@@ -136,7 +136,7 @@ def isolated(sentence: str) -> str:
 
 
 def _listed(numbers: Mapping[str, float]) -> str:
-    """Return numbers by name for an attribute, which the script splits."""
+    """Join named numbers into the value of an HTML attribute, which the page's script splits again."""
     return ";".join(f"{name}={float(value)!r}" for name, value in numbers.items())
 
 

@@ -1,4 +1,4 @@
-"""The bias-variance command: its help, options and run. NumPy and numba are imported when it runs."""
+"""The bias-variance command: its help, options and execution. It imports NumPy and numba only when it runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ USAGE = "%(prog)s [FILE --truth T] [options]"
 DESCRIPTION = """\
 Do the models make the same errors, or does each make its own? FILE holds the
 predictions of models of one learner, fitted to different training sets, for the
-same samples. Their mean loss is split into bias, the error that the models
-share, and variance, how far they differ.
+same samples. Their mean loss is split into bias, which is the error that the
+models share, and variance, which is how far they differ.
 
 FILE is a NumPy array (.npy) of shape (models x samples), which may exceed
 memory; or a table (CSV, Parquet or Arrow) with one row per sample, one column
@@ -40,7 +40,8 @@ examples:
   fastevals bias-variance predictions.npy --truth truth.npy
   fastevals bias-variance votes.csv --truth y --loss zero-one
 
---truth, --observed and --weight name .npy files if FILE is one, else columns.
+--truth, --observed and --weight name .npy files if FILE is a .npy file, and
+columns otherwise.
 All other columns are models (for squared loss, all columns of numbers), unless
 --pred names them.
 
@@ -50,10 +51,10 @@ labels as --observed: the loss is measured against them, and has noise and a
 cross term as parts. There is one observed label per sample, or in a .npy file
 one per model and sample.
 
-0-1 loss is not bias plus variance, because a model that differs from a wrong
-majority may be right. "domingos" subtracts that from the variance,
-"kohavi-wolpert" uses shares of votes, and "james" measures how much bias and
-variance each add to the loss.
+0-1 loss is not bias plus variance: where most models are wrong, a model that
+differs from them may be right. "domingos" subtracts such cases from the
+variance, "kohavi-wolpert" uses shares of votes, and "james" measures how much
+bias and variance each add to the loss.
 
 --out and --html are as for `fastevals report`.
 
@@ -66,7 +67,7 @@ def add_options(parser: Parser) -> None:
     """Add the command's options."""
     parser.repeated = "repeat --pred for each column"
     add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="predictions; by default those of polynomials on embedded data")
+    add("file", nargs="?", metavar="FILE", help="predictions; by default polynomials' predictions of embedded data")
     add("--truth", metavar="T", help="file or column of the truth")
     add("--pred", metavar="P", action="append", help="column of a model's predictions; by default all others")
     add("--observed", metavar="O", help="file or column of observed labels, with noise")
@@ -79,7 +80,7 @@ def add_options(parser: Parser) -> None:
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options go together."""
+    """Raise if the options conflict."""
     check_shared(arguments, parser)
     if arguments.file is None:
         for name in PREDICTION_OPTIONS:

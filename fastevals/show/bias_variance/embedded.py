@@ -1,4 +1,4 @@
-"""Bias and variance of polynomials on the embedded cars, over their degree."""
+"""Bias and variance of polynomials of several degrees on the embedded car data."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def polynomial(x: Any, y: Any, x_new: Any, degree: int) -> NDArray[np.float64]:
 
 
 def decompose_polynomials() -> DecomposedCurve:
-    """Decompose the loss of polynomials at each degree."""
+    """Decompose the expected loss of polynomials at each degree."""
     cars = load_auto()
     x, y = cars["horsepower"].astype(np.float64), cars["mpg"]
     curve = bias_variance_curve(

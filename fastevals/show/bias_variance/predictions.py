@@ -149,7 +149,7 @@ class DecomposedPredictions(Result):
         said = what_dominates(self.result)
         yield from (Sentence(f"{each}.", "verdict", RICH) for each in said.rstrip(".").split(". "))
         yield from (_part_table(self.result), GAP, Sentence(said, only=TEXT), GAP)
-        title = f"samples of the largest expected loss, of {self.result.n_samples}, counted from 0"
+        title = f"samples with the largest expected loss, of {self.result.n_samples}, numbered from 0"
         yield from (Sentence(title, "line", TEXT), _sample_table(self.largest_losses()))
         yield Figures(lambda: bias_variance_panels(self.result), CAPTIONS)
 
@@ -174,7 +174,7 @@ class DecomposedPredictions(Result):
         return rows[np.argsort(-loss[rows], kind="stable")][:MOST_ROWS]
 
     def largest_losses(self) -> list[dict[str, Any]]:
-        """Return the samples of the largest loss, each with its row, truth, main prediction, loss and parts."""
+        """Return the samples with the largest losses, each with its row, truth, main prediction, loss and parts."""
         return [self._sample(int(row)) for row in self._largest()]
 
     def _sample(self, row: int) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _sample_table(samples: Sequence[Mapping[str, Any]]) -> Table:
             yield Row(str(row), [format_entry(truth), format_entry(main), *numbers])
 
     columns = [name.replace("_", " ") for name in samples[0]]
-    return Table("samples", "Samples of the largest expected loss, counted from 0", columns, rows)
+    return Table("samples", "Samples with the largest expected loss, numbered from 0", columns, rows)
 
 
 def list_first(names: list[str]) -> str:
@@ -275,7 +275,7 @@ def decompose_predictions(data: PredictionData, loss: str, decomposition: str) -
 
 
 def _classes(data: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
-    """Return all classes that occur, including predicted ones that no sample has."""
+    """Return all classes that occur, including predicted classes that no sample belongs to."""
     shown = {option: shown for option, shown in data.shown.items() if option != "--weight"}
     where = " and ".join([repr(data.file), *shown.values()])
     classes = distinct(truth)
@@ -306,13 +306,13 @@ class PredictionData(NamedTuple):
         return list(self.predictions) if isinstance(self.predictions, dict) else None
 
     def models(self) -> dict[str, NDArray[Any]]:
-        """Return each model's predictions by its name in messages."""
+        """Return a mapping of the models' names in messages to their predictions."""
         if isinstance(self.predictions, dict):
             return {f"column {name!r}": column for name, column in self.predictions.items()}
         return numbered(repr(self.file), self.predictions)
 
     def observations(self) -> dict[str, NDArray[Any]]:
-        """Return the observed labels, per model or common to all, by their names in messages."""
+        """Return a mapping of names in messages to observed labels: one per model, or one for all."""
         if "--observed" not in self.beside:
             return {}
         observed, shown = self.beside["--observed"], self.shown["--observed"]
@@ -320,14 +320,14 @@ class PredictionData(NamedTuple):
 
 
 def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return rows by the names of their models in messages."""
+    """Return a mapping of the models' names in messages to the rows."""
     return {f"model {k} of {what}": row for k, row in enumerate(rows)}
 
 
 def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> PredictionData:
-    """Open a .npy array of predictions, which stays on disk, and the other files, by option.
+    """Open a .npy array of predictions, which stays on disk, and the files of other options.
 
-    `models_are` says which axis the models are: "rows" or "columns".
+    `models_are` says whether "rows" or "columns" are models.
     """
     predictions = _open_array(repr(file), file)
     if predictions.ndim != 2:
@@ -382,9 +382,9 @@ def _check_shape(
 def read_table(
     file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, form: CsvForm, *, numbers: bool
 ) -> PredictionData:
-    """Read a table (CSV, Parquet or Arrow) of models' predictions, and of the columns of other options.
+    """Read models' predictions, and the columns that other options name, from a CSV, Parquet or Arrow table.
 
-    By default all other columns are predictions, or for `numbers` all other columns of numbers.
+    By default all other columns are predictions; with `numbers`, all other columns that hold numbers.
     """
     if not file.lower().endswith(tuple(SUFFIXES)):
         raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")

@@ -1,4 +1,4 @@
-"""Tests of algorithms by their results on all data sets, or on those that share a value of --by."""
+"""Tests of algorithms on all data sets, or on the data sets that share a value of the --by column."""
 
 from __future__ import annotations
 

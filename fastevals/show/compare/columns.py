@@ -41,7 +41,7 @@ FEW_ROWS = 3  # rows or fewer may be numbered, or ranked, by chance
 def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, data: str) -> ResultsComparison:
     """Compare the algorithms whose results are columns; columns of text name data sets. `data` names the data.
 
-    Raise if a column is missing or has no numbers, or the options don't go together.
+    Raise if a column is missing or has no numbers, or if options conflict.
     """
     check_number(option("confidence_level"), options.confidence_level, low=0, high=1, open_low=True, open_high=True)
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
@@ -113,7 +113,7 @@ def _is_index(name: str, column: NDArray[Any]) -> bool:
 
 
 def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
-    """Return the test of pairs; two algorithms have only Wilcoxon's."""
+    """Return the pairwise test; for two algorithms only Wilcoxon's test is possible."""
     if len(algorithms) > 2:
         return options.posthoc or ("nemenyi" if options.control is None else "bonferroni-dunn")
     if options.posthoc not in (None, "wilcoxon"):
@@ -146,7 +146,7 @@ def _cautions(
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
-    """Return whether a column holds distinct whole numbers that count, has such a name, or is the only whole one."""
+    """Return whether distinct integers seem to number the rows: successive, named so, or the only integer column."""
     if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
     counts = column.size > MOST_BY_CHANCE and bool((np.diff(column) == 1).all())

@@ -1,4 +1,4 @@
-"""The compare command: its help, options and run. NumPy and numba are imported when it runs."""
+"""The compare command: its help, options and execution. It imports NumPy and numba only when it runs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from fastevals.show.compare.options import CompareOptions, check_options
 HELP = "test whether models differ, by results on data sets or by predictions"
 USAGE = "%(prog)s [FILE] [options]"
 DESCRIPTION = """\
-Do the models really differ? FILE is CSV, Parquet or Arrow, of two kinds.
+Do the models really differ? FILE is CSV, Parquet or Arrow, and holds results or
+predictions.
 
 Results: one row per data set and one column per algorithm. Friedman's test asks
-whether mean ranks differ; then Nemenyi's test, or another, asks which pairs
-differ. Two algorithms are compared by Wilcoxon's signed-rank test.
+whether mean ranks differ; then Nemenyi's or another test asks which pairs differ.
+Two algorithms are compared by Wilcoxon's signed-rank test.
 
 Predictions (--label and --pred): one row per sample, a column of the true class
 and a column of each model's predicted class. The output has metrics and their
 differences with intervals, and McNemar's test.
 
-Without FILE the comparison is of embedded results: PSNR in dB of four methods
-that remove noise from five images at nine noise levels.
+Without FILE embedded results are compared: PSNR in dB of four methods that remove
+noise from five images at nine noise levels.
 """
 
 EPILOG = """\
@@ -48,8 +49,8 @@ ranks depend on which algorithms are compared. Data sets must be independent.
 
 Predictions. Intervals are from a bootstrap (BCa) of the same rows for all
 models. Intervals and p-values of differences are simultaneous over all pairs
-(max-T). McNemar's p is Holm-adjusted for the number of pairs, and treats rows
-as independent; with three models or more Cochran's Q comes first. For clustered
+(max-T). McNemar's p is Holm-adjusted for the number of pairs; for three models or
+more Cochran's Q test comes first. Both treat rows as independent: for clustered
 rows give --group and use the intervals.
 
 --out and --html are as for `fastevals report`.
@@ -70,7 +71,7 @@ def add_options(parser: Parser) -> None:
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options go together."""
+    """Raise if the options conflict."""
     check_shared(arguments, parser)
     check_options(arguments.file, chosen(CompareOptions, vars(arguments)))
 

@@ -32,8 +32,8 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
     ----------
     data : path, frame or mapping of str to array-like, optional
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
-        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as
-        for `friedman_test`, also has results. Predictions, with `label` and `pred`, have one row per sample, a column
+        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as in
+        `friedman_test`, also counts as results. Predictions, with `label` and `pred`, have one row per sample, a column
         of the true class and a column of each model's predicted class. By default embedded results.
     {options}
 
@@ -47,7 +47,7 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
     ImportError
-        For a file without pyarrow.
+        If `data` is a file and pyarrow is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The options of a comparison, and which go together; its command checks them before it imports NumPy."""
+"""The options of a comparison, and which can be combined; the command checks them before it imports NumPy."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class CompareOptions:
 
 
 def check_options(data: Any, options: CompareOptions) -> None:
-    """Raise unless options go with the kind of data, results or predictions, and with each other."""
+    """Raise unless the options suit the kind of data (results or predictions) and each other."""
     control, posthoc = options.control, options.posthoc
     if options.label is None:
         refuse(options, PREDICTIONS, f", which need {option('label')}; this is a comparison of results")

@@ -25,7 +25,7 @@ ROW, HIGHEST = 0.17, 20.0  # inches per name, and in total
 
 
 def results_panels(block: ResultsBlock) -> Panels:
-    """Yield the pictures of ranks, p-values and the first test's null distribution that a block has."""
+    """Yield a block's pictures: ranks, p-values and the first test's null distribution, if it has them."""
     if block.pairs is not None:
         yield from _pair_panels(block.pairs, block.friedman)
     elif block.two_tests is not None:

@@ -80,7 +80,7 @@ class PredictionsComparison(Result):
     roles : ColumnRoles
         Columns.
     classes : Classes
-        Labels that occur, the positive one of two last.
+        The labels that occur; of two, the positive one is last.
     n_rows : int
         Rows.
     models : ModelComparison
@@ -118,7 +118,7 @@ class PredictionsComparison(Result):
         return self.roles.groups
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
+        """Return the comparison as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
         values = {
             **json_head(),
             "data": self.data,

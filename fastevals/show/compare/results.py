@@ -53,7 +53,7 @@ class ResultsComparison(Result):
     options : ComparisonOptions
         The given options; `posthoc` is the test that was made.
     blocks : tuple of ResultsBlock
-        Blocks of --by, at least one.
+        One for each value of the --by column; a single one without --by.
     data : str
         Name of the data.
     others : tuple of str
@@ -69,7 +69,7 @@ class ResultsComparison(Result):
     cautions: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
+        """Return the comparison as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
         values: dict[str, Any] = {**json_head(), "data": self.data, "compared": "results"}
         values |= {OPTION_NAMES.get(name, name): value for name, value in self.options._asdict().items()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
@@ -135,14 +135,14 @@ class ResultsComparison(Result):
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
-    """Return the sets of algorithms without a significant difference, where ranks are compared."""
+    """Return the sets of algorithms without a significant difference, or None unless all ranks are compared."""
     if not isinstance(pairs, RankComparison) or pairs.control is not None:
         return None
     return [[pairs.names[place] for place in group] for group in pairs.groups()]
 
 
 def list_names(names: Iterable[Any]) -> str:
-    """List the names of columns, or the first of many."""
+    """List the names of columns; of many, only the first."""
     shown = [printable(str(name)) for name in names]
     more = f", ... ({len(shown)} in all)" if len(shown) > MOST_NAMED else ""
     return ", ".join(shown[:MOST_NAMED]) + more

@@ -49,7 +49,7 @@ def plot_bias_variance(
     result : BiasVarianceCurve or Decomposition
         Result of `bias_variance_curve` or `bias_variance`.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -57,14 +57,14 @@ def plot_bias_variance(
     -------
     Axes
         The axes: lines for the parts and for the expected loss, with its minimum marked. Over a parameter, each side of
-        the minimum is tinted and named by its outer end: "underfits" where bias has grown more than the variance of
-        the predictions, otherwise "overfits". Losses far above the minimum are cut. Values that are not numbers are
-        evenly spaced; numbers that span decades are on a logarithmic scale.
+        the minimum is tinted and named by its outer end: "underfits" if bias has grown more than the variance of the
+        predictions, otherwise "overfits". Losses far above the minimum are cut. Values that are not numbers are evenly
+        spaced; numbers that span decades are on a logarithmic scale.
 
     Raises
     ------
     ValueError
-        If an argument has another type, or holds no loss below 1e150, the largest that is drawn.
+        If an argument has the wrong type, or if it holds no loss below 1e150 (larger ones are not drawn).
     ImportError
         If matplotlib is not installed.
 
@@ -150,6 +150,6 @@ def _draw_decomposition(picture: Picture, result: Decomposition) -> None:
 
 
 def _check_totals(name: str, value: Any) -> None:
-    """Raise unless a decomposition is of all samples together."""
+    """Raise unless a decomposition is over all samples."""
     if np.ndim(value.expected_loss):
         raise ValueError(f"{name} must be a decomposition of all samples, not its per_sample, whose numbers are arrays")

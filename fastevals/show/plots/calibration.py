@@ -36,7 +36,7 @@ def plot_calibration(
     curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name. Empty bins have no point.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -47,12 +47,12 @@ def plot_calibration(
     Returns
     -------
     Axes
-        The axes; the histogram, with a logarithmic height, is a child of them.
+        The axes; those of the histogram, with a logarithmic y axis, are a child of them.
 
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 

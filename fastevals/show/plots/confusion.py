@@ -29,7 +29,7 @@ def plot_confusion_matrix(matrix: ConfusionMatrix[Any], *, ax: Axes | None = Non
     matrix : ConfusionMatrix
         A single matrix with at most 60 classes.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -41,7 +41,7 @@ def plot_confusion_matrix(matrix: ConfusionMatrix[Any], *, ax: Axes | None = Non
     Raises
     ------
     ValueError
-        If an argument has another type, or has too many classes.
+        If an argument has the wrong type, or has too many classes.
     ImportError
         If matplotlib is not installed.
 

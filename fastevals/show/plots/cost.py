@@ -52,7 +52,7 @@ def plot_cost(
     curve : CostCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -72,7 +72,7 @@ def plot_cost(
     Raises
     ------
     ValueError
-        If an argument has another type or out of range.
+        If an argument has the wrong type or is out of range.
     ImportError
         If matplotlib is not installed.
 
@@ -134,10 +134,10 @@ def plot_cost_over_prior(
     Parameters
     ----------
     curve : CostOverPrior, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several models or costs by name, all normalised or none. Rankings have equal
-        costs.
+        Curve of one model, or curves of several models or costs by name: either all or none are normalised. Rankings
+        have equal costs.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -154,7 +154,7 @@ def plot_cost_over_prior(
     Raises
     ------
     ValueError
-        If an argument has another type, or only some of the curves are normalised.
+        If an argument has the wrong type, or only some of the curves are normalised.
     ImportError
         If matplotlib is not installed.
 
@@ -216,20 +216,20 @@ def plot_cost_difference(
     label: str | None = None,
     color: Any = None,
 ) -> Axes:
-    """Draw what one classifier saves over another at each PC(+): above zero the first is the cheaper.
+    """Draw what one classifier saves over another at each PC(+): above zero, the first is cheaper.
 
     Parameters
     ----------
     difference : CostDifference or mapping of str to CostDifference
-        One, as ``curve.difference(other)`` gives it, or several by name.
+        Result of ``curve.difference(other)``, or several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
-        The name of one difference, in the legend.
+        Name of a single difference in the legend.
     color : colour or mapping of str to colour, optional
-        Of one difference, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single difference, or colours by name of several.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def plot_cost_difference(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 

@@ -48,7 +48,7 @@ def plot_critical_difference(
         critical difference. A difference is significant where two bars do not overlap (one of them the control's,
         if there is a control).
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure. Names shrink to fit them.
+        Axes to draw on; by default new pyplot axes. Names shrink to fit the axes.
     title : str, optional
         Title above the axes.
 
@@ -60,7 +60,7 @@ def plot_critical_difference(
     Raises
     ------
     ValueError
-        If an argument has another type, or form="ranges" and the result has no critical difference.
+        If an argument has the wrong type, or form="ranges" and the result has no critical difference.
     ImportError
         If matplotlib is not installed.
 

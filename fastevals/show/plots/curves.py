@@ -54,7 +54,7 @@ def plot_roc(
     curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -76,7 +76,7 @@ def plot_roc(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 
@@ -112,7 +112,7 @@ def plot_precision_recall(
     curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -132,7 +132,7 @@ def plot_precision_recall(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 
@@ -164,7 +164,7 @@ def plot_gain(
     curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -180,7 +180,7 @@ def plot_gain(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 
@@ -212,7 +212,7 @@ def plot_lift(
     curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -228,7 +228,7 @@ def plot_lift(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 
@@ -244,7 +244,7 @@ def plot_lift(
 
 
 def plot_function(entry: CurveEntry) -> Callable[..., Axes]:
-    """Make the function that draws the curves of an entry without its own function here."""
+    """Make the plot function of a registry entry that has no function of its own here."""
 
     def plot(
         curve: Drawn[Any],

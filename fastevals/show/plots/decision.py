@@ -32,7 +32,7 @@ def plot_decision(
     curve : DecisionCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -49,7 +49,7 @@ def plot_decision(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 

@@ -49,7 +49,7 @@ def plot_det(
     curve : DetCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Axes to draw on, empty or drawn by this function; by default those of a new pyplot figure.
+        Axes to draw on, empty or drawn by this function; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str, optional
@@ -67,7 +67,7 @@ def plot_det(
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 
@@ -103,7 +103,7 @@ def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool
 
 
 def det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, float]:
-    """Return the limits of both axes: well past the equal error rates, and half of a curve's least rates."""
+    """Return the limits of both axes: well past the equal error rates, and down to half of the curves' lowest rates."""
     low, high = (picture.x.low, picture.x.high) if picture.has_curves else (0.02, 0.6)
     defined = [counts for counts in models if not ranking_metrics.one_class(counts)]
     high = min(max([high, *(1.5 * ranking_metrics.equal_error_rate(counts).value for counts in defined)]), 0.99)
@@ -127,7 +127,7 @@ def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
 
 
 def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
-    """Return the rising count where the falling one passes a limit between two rows, or the least count above zero."""
+    """Return the rising count where the falling one reaches a limit, but at least the lowest count above zero."""
     place = bisect_left(rows, -limit, key=lambda row: -falling(row))
     before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
     fall = falling(before) - falling(after)

@@ -321,7 +321,7 @@ def _draw_darkness(ax: Axes, scale: AxisScale, level: float) -> None:
 
 
 def _draw_diagram(ax: Axes, picture: Picture) -> list[Any]:
-    """Draw a diagram with words as large as they fit; return the marks' artists."""
+    """Draw a diagram with words in the largest size that fits; return the marks' artists."""
     low, high = picture.y.low - (NOTE if picture.note else 0.0), picture.y.high
     ax.set_axis_off()
     ax.set_ylim(low, high)

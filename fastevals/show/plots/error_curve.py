@@ -40,7 +40,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     curve : ErrorCurve
         Result of `validation_curve` or `learning_curve`.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -57,7 +57,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     Raises
     ------
     ValueError
-        If an argument has another type, or holds a finite value that is too large to be drawn (1e150).
+        If an argument has the wrong type, or holds a finite value that is too large to be drawn (1e150).
     ImportError
         If matplotlib is not installed.
 

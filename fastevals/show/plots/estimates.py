@@ -45,11 +45,11 @@ def plot_estimates(
     Parameters
     ----------
     estimates : mapping of str to ErrorEstimate, or to array-like of shape (n_repeats, n_folds) or (n_repeats,)
-        By scheme: the result of `estimate_error`, or the values of splits. NaN values are left out.
+        For each scheme, the result of `estimate_error` or the values of the splits. NaN values are left out.
     of : {"splits", "repetitions"}
-        Values to draw: of each split, or each repetition's mean over its defined folds.
+        Values to draw: one per split, or one per repetition (the mean over its defined folds).
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -63,7 +63,7 @@ def plot_estimates(
     Raises
     ------
     ValueError
-        If an argument has another type, or a scheme has no values, or values of 1e150 or more.
+        If an argument has the wrong type, or a scheme has no values, or values of 1e150 or more.
     ImportError
         If matplotlib is not installed.
 

@@ -66,7 +66,7 @@ def plot_fits(
     truth : function, optional
         The true regression function, where it is known: it returns a number for each `x`.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -78,7 +78,7 @@ def plot_fits(
     Raises
     ------
     ValueError
-        If an argument has another type, or a prediction is not finite.
+        If an argument has the wrong type, or a prediction is not finite.
     ImportError
         If matplotlib is not installed.
 
@@ -151,6 +151,6 @@ def draw_fits(picture: Picture, fits: Fits) -> None:
 
 
 def _far(y: Floats) -> tuple[float, float]:
-    """Return heights beyond the picture, at which lines are cut: no renderer is given more."""
+    """Return heights beyond the picture at which lines are cut, so that renderers get no extreme values."""
     reach = 2 * float(np.ptp(y)) or 4.0
     return float(y.min()) - reach, float(y.max()) + reach

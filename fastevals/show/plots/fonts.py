@@ -1,4 +1,4 @@
-"""Fonts for the words of a picture: where matplotlib's font lacks letters, such as Chinese ones, one that has them."""
+"""Choose fonts for a picture's words: if matplotlib's font lacks letters, such as Chinese ones, add one with them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _LOCK = threading.RLock()  # matplotlib's settings and the filters of warnings a
 
 @contextmanager
 def fonts_for(words: Any, ax: Axes | None = None) -> Iterator[None]:
-    """Draw words, wherever they are in plain data, in fonts that have their letters.
+    """Draw the words in some plain data with fonts that have their letters.
 
-    The fonts are those of texts made inside the block, and of labels and titles that `ax` has already. A warning names
+    The fonts apply to texts made inside the block, and to labels and titles that `ax` already has. A warning names
     letters that no installed font has.
     """
     letters = {letter for text in _texts(words) for letter in text if not letter.isascii()}
@@ -75,7 +75,7 @@ def _texts(thing: Any) -> Iterator[str]:
 
 
 def _add_families(letters: frozenset[str], usual: Iterable[str]) -> tuple[str, ...]:
-    """Return installed families for letters that the usual ones lack; warn of letters that none has."""
+    """Return installed families for letters that the usual ones lack; warn of letters that no font has."""
     from matplotlib.font_manager import fontManager
 
     added, lacked = _added(_missing(letters, usual), len(fontManager.ttflist))
@@ -97,9 +97,9 @@ def _missing(letters: frozenset[str], families: Iterable[str]) -> frozenset[str]
 
 @lru_cache(maxsize=8)
 def _added(missing: frozenset[str], n_fonts: int) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return installed families that have missing letters, the preferred ones first, and the letters none has.
+    """Return installed families that have missing letters, the preferred ones first, and the letters that none has.
 
-    `n_fonts` makes a font that is added later count.
+    The cache depends on `n_fonts`, so fonts that are added later are found.
     """
     from matplotlib.font_manager import fontManager
 
@@ -116,7 +116,7 @@ def _added(missing: frozenset[str], n_fonts: int) -> tuple[tuple[str, ...], froz
 
 
 def _lacking(path: str, letters: frozenset[str]) -> frozenset[str]:
-    """Return the letters that a font's file lacks: all if it is gone or broken, which matplotlib's list may not say."""
+    """Return the letters that a font's file lacks: all letters if the file is gone or broken."""
     from matplotlib.font_manager import get_font
 
     try:

@@ -42,7 +42,7 @@ def plot_forest(
         Estimates by name, such as metrics of models or groups, or differences. A result of `bootstrap` or
         `estimate_error` for one metric counts as its estimate. NaN ends mean no interval; a NaN value is an empty row.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
     label : str
@@ -58,7 +58,7 @@ def plot_forest(
     Raises
     ------
     ValueError
-        If an argument has another type, or is 1e150 or larger, too large to draw.
+        If an argument has the wrong type, or is 1e150 or larger, too large to draw.
     ImportError
         If matplotlib is not installed.
 
@@ -92,7 +92,7 @@ def draw_forest(
     looks: Sequence[Look] | None = None,
     full_names: Sequence[str] | None = None,
 ) -> None:
-    """Add estimates to an empty picture; `full_names` are the whole names of rows if theirs are shortened."""
+    """Add estimates to an empty picture; `full_names` are the rows' names before shortening."""
     for k, (_, value, low, high) in enumerate(rows):
         is_apart = reference is not None and (low > reference or high < reference)
         look = Look(COLORS[1 if is_apart else 0]) if looks is None else looks[k]

@@ -46,7 +46,7 @@ def plot_score_histogram(
     threshold : float, optional
         Threshold to mark: rows with scores at or above it are predicted positive.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -58,7 +58,7 @@ def plot_score_histogram(
     Raises
     ------
     ValueError
-        If an argument has another type or out of range, or scores are 1e150 or larger, too large to draw.
+        If an argument has the wrong type or is out of range, or scores are 1e150 or larger, too large to draw.
     ImportError
         If matplotlib is not installed.
 

@@ -38,7 +38,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     result : SignificanceResult
         Result of a test whose statistic has a named distribution (`result.null`).
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -52,7 +52,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     Raises
     ------
     ValueError
-        If an argument has another type, or the result's distribution is not named.
+        If an argument has the wrong type, or the result's distribution is not named.
     ImportError
         If matplotlib is not installed.
 

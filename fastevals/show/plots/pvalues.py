@@ -30,9 +30,10 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     Parameters
     ----------
     result : PairwiseResult
-        Result of a test of pairs. Models are in its order, or by mean rank, best first, if it has mean ranks.
+        Result of a test of pairs. Models are sorted by mean rank, best first, if the result has mean ranks; otherwise
+        they keep its order.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -46,7 +47,7 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     Raises
     ------
     ValueError
-        If an argument has another type.
+        If an argument has the wrong type.
     ImportError
         If matplotlib is not installed.
 

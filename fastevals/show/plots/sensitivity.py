@@ -36,22 +36,22 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     sensitivity : Sensitivity
         Sensitivity of a selection: ``selection.sensitivity("depth")``.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
     Returns
     -------
     Axes
-        The axes: means over the validation splits with their intervals. The other parameters are as chosen, and in a
-        second line at their best for each value. The chosen value is marked. Numbers that span two decades are on a
-        logarithmic axis; values that are not numbers are side by side. Values far apart are drawn as in
-        `plot_error_curve`.
+        The axes: means over the validation splits with their intervals. In one line the other parameters keep their
+        chosen values; in a second line they are at their best for each value. The chosen value is marked. Numbers that
+        span two decades are on a logarithmic axis; values that are not numbers are side by side. Values far apart are
+        drawn as in `plot_error_curve`.
 
     Raises
     ------
     ValueError
-        If an argument has another type, or holds a finite value that is too large to be drawn (1e150).
+        If an argument has the wrong type, or holds a finite value that is too large to be drawn (1e150).
     ImportError
         If matplotlib is not installed.
 

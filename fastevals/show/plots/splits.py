@@ -62,11 +62,11 @@ def plot_splits(
     Parameters
     ----------
     splitter : splitter, or sequence of (train, test)
-        A splitter of this package or of scikit-learn's kind, or pairs of row numbers.
+        A splitter of this package or with scikit-learn's interface, or pairs of row numbers.
     X, y, groups
         The data, as for the splitter's `split`: at most 2,000 rows.
     ax : Axes, optional
-        Axes to draw on; by default those of a new pyplot figure.
+        Axes to draw on; by default new pyplot axes.
     title : str, optional
         Title above the axes.
 
@@ -158,7 +158,7 @@ def draw_splits(picture: Picture, found: SplitRoles) -> None:
 
 
 def _add_row(picture: Picture, y: float, codes: Codes, colors: dict[int, str]) -> None:
-    """Add a line of rows: for each code one mark, as high as the line where rows have it, elsewhere without height."""
+    """Add a line of rows: one mark per code, of full height at the rows with that code and of height 0 elsewhere."""
     edges = np.repeat(np.arange(codes.size + 1) - 0.5, 2)[1:-1]
     for code, color in colors.items():
         if (codes == code).any():

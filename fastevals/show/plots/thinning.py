@@ -66,7 +66,7 @@ def rows_to_draw(
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
-    """Return the first row whose x reaches each value, n if there is none; x is 0 at row 0, values are positive."""
+    """Return, for each value, the first row whose x reaches it, or n; x is 0 at row 0, and values are positive."""
     return last_row(n, values.shape, lambda rows: x(rows) < values) + 1
 
 
@@ -83,7 +83,7 @@ def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
 
 
 def thinned(x: Values, y: Values, columns: int) -> Points:
-    """Keep the first and last point of each column of a line with ascending x and no spikes in y."""
+    """Thin a line with ascending x and no spikes in y: in each pixel column keep the first and the last point."""
     if x.size <= 4 * columns:
         return x, y
     starts = np.searchsorted(x, np.linspace(x[0], x[-1], columns))

@@ -1,1 +1,1 @@
-"""`fastevals report`: how good models are, how sure that is, and how they differ."""
+"""`fastevals report`: how good models are, how certain that is, and whether they differ."""

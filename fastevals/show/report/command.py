@@ -1,4 +1,4 @@
-"""The report command: its help, options and run. NumPy and numba are imported when it runs."""
+"""The report command: its help, options and execution. It imports NumPy and numba only when it runs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 HELP = "measure and compare models' scores or predictions in a file"
 USAGE = "%(prog)s [FILE ...] [options]"
 DESCRIPTION = """\
-How good is each model, how sure is that, and do the models really differ?
+How good is each model, how certain is that, and do the models really differ?
 
-FILE is CSV, Parquet or Arrow, with one row per sample: a column of labels and a
-column of scores for each model, higher for the positive class. Several files, a
-folder, a quoted pattern ('scores/*.parquet') or an address (s3://...) are read
-as one; - is standard input. Without FILE the report is on embedded data: three
-classifiers' scores for "the digit is an 8".
+FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels, and
+one column of scores per model. Scores must be higher for the positive class.
+Several files, a folder, a quoted pattern ('scores/*.parquet') or an address
+(s3://...) are read as one; - is standard input. Without FILE the report is on
+embedded data: three classifiers' scores for "the digit is an 8".
 
 Instead of scores, --pred names columns of predictions: classes with --label,
 numbers with --target.
@@ -48,8 +48,8 @@ examples:
 
 Intervals are from a bootstrap (BCa) of the same rows for all models. Intervals
 and p-values of differences are simultaneous over all pairs of models (max-T).
-Each model's threshold maximises F1, or minimises cost if costs are given; each
-replicate chooses it again. "-" means undefined: a class is missing, or 0/0.
+Each model's threshold maximises F1, or minimises cost if costs are given, and is
+chosen again in each replicate. "-" means undefined: a class is missing, or 0/0.
 
 docs/report.md explains files, intervals, --by, --memory, --out and --html.
 
@@ -67,7 +67,7 @@ def add_options(parser: Parser) -> None:
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options go together."""
+    """Raise if the options conflict."""
     files = arguments.file
     arguments.file = None if not files else files[0] if len(files) == 1 else files
     check_shared(arguments, parser)

@@ -44,7 +44,7 @@ class ReportData:
 
     @property
     def page_blocks(self) -> tuple[ReportBlock, ...]:
-        """The blocks that pages show: all rows first, where --by splits them."""
+        """The blocks that pages show; if --by splits the rows, a block of all rows comes first."""
         return self.blocks if self.whole is None else (self.whole, *self.blocks)
 
 
@@ -103,7 +103,7 @@ class OfClasses:
 
 
 class ThresholdRule(NamedTuple):
-    """The rule for thresholds: each model's best one by a metric in each block, or one for all."""
+    """The rule for thresholds: in each block each model's best threshold by a metric, or one threshold for all."""
 
     best: str | None  # name of the metric
     threshold: float | None

@@ -80,7 +80,7 @@ class Report(ReportData, Result):
     metrics : tuple of str
         Metrics of the tables.
     blocks : tuple of ReportBlock
-        By ascending value of the --by column; empty for more than 100 values.
+        One per value of the --by column, ascending; empty for more than 100 values.
     plan : IntervalPlan or None
         How intervals were made; None if none are wanted.
     over : OverValues or None
@@ -113,7 +113,7 @@ class Report(ReportData, Result):
         return self.left_out.n_rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
+        """Return the report as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
         return report_values(self)
 
     def _columns(self) -> Columns:
@@ -162,7 +162,7 @@ def _opening(report: ReportData) -> Iterator[Part]:
 
 
 def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
-    """Yield the verdict on a block and, for scores, the line of each model that people quote."""
+    """Yield the verdict on a block and, for scores, a line per model with the numbers that people quote."""
     from fastevals.show.report.verdict import verdict
 
     yield from (Sentence(text, "verdict") for text in verdict(report, block))
@@ -194,7 +194,7 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
 
 
 def _whole_section(report: ReportData) -> Iterator[Section]:
-    """Yield the block of all rows, which the text leaves out."""
+    """Yield the section on all rows, which the text leaves out."""
     if report.whole is not None:
         parts, _, size, _ = _section(report, report.whole, 0, lambda _: [])
         yield Section([Later(lambda: parts, RICH)], "All rows", size)
@@ -219,7 +219,7 @@ def _panels(report: ReportData, block: ReportBlock) -> Any:
 def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[ModelNumbers] | None = None) -> list[Row]:
     """Return a row for each model, or for some, with the best of each column marked.
 
-    Metrics at thresholds of the models' own have no mark: they don't compare the models at one operating point.
+    If models have their own thresholds, metrics at these have no mark: they are at different operating points.
     """
     made = {} if block.intervals is None else block.intervals.models
     several, own_thresholds = len(block.models) > 1, have_own_thresholds(block)
@@ -313,7 +313,7 @@ def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iter
 
 
 def _priors_written(models: Iterable[ModelNumbers]) -> Table:
-    """Return the priors for which thresholds of least cost remain best, and models are worth using."""
+    """Return the priors for which each threshold of least cost remains best, and each model is worth using."""
     rows = [
         Row(model.name, [Range(*model.holds), Range(*(model.operating_range or NOWHERE))])
         for model in models
@@ -342,7 +342,7 @@ def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
 
 
 def _compared(report: ReportData, kind: str) -> list[str]:
-    """Return the columns of differences in any block."""
+    """Return the columns in which some block has differences."""
     if report.roles.kind != "scores":
         return list(report.metrics)
     present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}

@@ -56,7 +56,7 @@ class ScoredRows(NamedTuple):
 
     @property
     def n_samples(self) -> int:
-        """Number of rows, including copies, also for a ranking given instead."""
+        """Number of rows, including copies, or that of the ranking given in place of rows."""
         if self.ranking is not None:
             return self.ranking.n_samples
         return int(self.weights.sum()) if self.are_copies and self.weights is not None else self.positive.size
@@ -80,7 +80,7 @@ class ScoredRows(NamedTuple):
         return Ranking(self.positive, self.scores[model], **{given: self.weights})
 
     def take(self, rows: Any) -> ScoredRows:
-        """Return the rows of an index or mask."""
+        """Return the rows that an index or mask selects."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         scores = {name: column[rows] for name, column in self.scores.items()}
         return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies)
@@ -170,10 +170,10 @@ def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> Inter
 
 
 def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
-    """Return the largest block whose rows are resampled, given a budget of rows in all blocks.
+    """Return the size of the largest block whose rows are resampled, given a budget of rows in all blocks.
 
-    Each block has an equal share, and small blocks leave the rest of theirs to the others. So all are resampled if the
-    budget allows; otherwise blocks of the same size have intervals of the same method.
+    Each block gets an equal share, and small blocks leave what they don't need to the others. So all blocks are
+    resampled if the budget allows; otherwise blocks of the same size use the same method.
     """
     most, n_left = rows, len(sizes)
     for size in sorted(sizes):
@@ -195,7 +195,7 @@ def _check_enough(plan: IntervalPlan) -> None:
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:
-    """Return the columns to the right of the bar: the usual ones, the threshold's metric, and the cost if given."""
+    """Return the columns right of the bar: the usual ones, the metric that chose the threshold, and a given cost."""
     columns = list(CELLS_COLUMNS)
     if best is not None and best not in (*columns, "expected_cost"):
         columns.append(best)
@@ -205,7 +205,7 @@ def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[s
 def column_metrics(
     best: str | None, threshold: float | None, costs: Mapping[str, float] | None
 ) -> dict[str, MetricSpec]:
-    """Return the metrics of all columns; each replicate chooses a threshold again that was chosen on the rows."""
+    """Return the metrics of all columns; if a threshold was chosen on the rows, each replicate chooses its own."""
     point = {"threshold": threshold} if best is None else {"best": best}
     metrics = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
     for name in cells_columns(best, costs):
@@ -278,7 +278,7 @@ def why_unknown_squares() -> str:
 
 
 def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
-    """Return whether intervals of rows are made from cells."""
+    """Return whether the intervals of these rows are computed from cells."""
     return plan is not None and not plan.draws(rows.n_samples) and not why_none(plan, rows)
 
 
@@ -290,7 +290,7 @@ def few_cells(counts: ThresholdCounts, metrics: Mapping[str, MetricSpec], square
 
 
 def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
-    """Return a model's cells, with cells of probabilities if they and their squares are known."""
+    """Return a model's cells; add cells of probabilities if these and their squares are known."""
     if losses is None or not losses.are_probabilities:
         return cells
     squares = losses.squares()
@@ -346,24 +346,24 @@ def _bootstrap_intervals(
 
 
 def metric_title(name: str) -> str:
-    """Return the title of a metric's column; means over classes, which no registry has, are their own titles."""
+    """Return the title of a metric's column; the name of a mean over classes, which no registry has, is its title."""
     return METRICS[name].title if name in METRICS else name
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return whether higher values of a metric are better, as for means over classes, which no registry has."""
+    """Return whether higher values of a metric are better; they are for means over classes, which no registry has."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
 def best_models(metric: str, models: Sequence[Any]) -> tuple[str, ...]:
-    """Return the models of a block, in any report, with the best value of a metric."""
+    """Return the models with the best value of a metric, in a block of any kind of report."""
     defined = [model.metrics[metric] for model in models if not math.isnan(model.metrics[metric])]
     best = (max if is_greater_better(metric) else min)(defined, default=math.nan)
     return tuple(model.name for model in models if model.metrics[metric] == best)
 
 
 def values_of(models: Iterable[Any]) -> Values:
-    """Return the metrics of models, in any report, by name."""
+    """Return the metrics of models by model name, in any kind of report."""
     return {model.name: model.metrics for model in models}
 
 

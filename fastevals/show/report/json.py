@@ -1,4 +1,4 @@
-"""A report as JSON, whose keys depend on the kind of its models."""
+"""Convert a report to JSON; its keys depend on the kind of models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_CELLS = 200  # classes, above which the matrix is left out
 
 
 def report_values(report: ReportData) -> dict[str, Any]:
-    """Return a report as strict JSON: NaN is None, what is infinite "Infinity"."""
+    """Return a report as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
     roles, kind = report.roles, report.roles.kind
     has_scores = kind == "scores"
     point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
@@ -54,7 +54,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
 
 
 def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
-    """Return, by column, how many rows were left out because they lack its value, and how many lack only that."""
+    """Return for each column how many rows were left out for lack of its value, and how many lack nothing else."""
     return {
         name: {"reason": roles.reason(name), "rows": rows, "alone": left_out.alone.get(name, 0)}
         for name, rows in sorted(left_out.by_column.items())

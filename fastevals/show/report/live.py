@@ -101,7 +101,7 @@ def _steps(counts: NDArray[Any]) -> list[int | float]:
 
 
 def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
-    """Return thresholds with as few digits as predict the same rows, above the next lower score; one stays exact."""
+    """Shorten thresholds to the fewest digits that predict the same rows; leave the one equal to `exact` as it is."""
     short, is_long = values.copy(), values != exact
     for digits in DIGITS:
         rest = np.flatnonzero(is_long)

@@ -1,4 +1,4 @@
-"""Measure models' scores: each model in each block, with intervals, and all values of the --by column."""
+"""Measure models' scores: each model in each block, with intervals, and metrics over the values of --by."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Measure(NamedTuple):
     def summary(
         self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
     ) -> dict[str, Any]:
-        """Measure counts in ranges of scores, also compared with `reference`, which messages call `other`."""
+        """Measure a summary's counts, and compare them with `reference` if given; messages call it `other`."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
         if reference is not None and plan is None:
@@ -233,7 +233,7 @@ def _blocks_of_rows(
 
 
 def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
-    """Return the metrics that any of the models has."""
+    """Return the metrics that are defined for some model."""
     return {
         name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
     }
@@ -247,7 +247,7 @@ def _report_block(
 
 
 def _block_totals(ranking: BaseRanking) -> dict[str, Any]:
-    """Return the rows, positives and negatives of a block, its weight and the share of positives."""
+    """Return a block's numbers of rows, positives and negatives, its weight, and its share of positives."""
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
     weight = float(total) if counts.tps.dtype.kind == "f" else None
@@ -285,7 +285,7 @@ def _measure_model(
 ) -> ModelNumbers:
     """Compute every metric of the registry; metrics of a confusion matrix are at the rule's threshold.
 
-    `known` has metrics that are known already.
+    `known` holds metrics that are not computed again.
     """
     best, threshold, costs = rule.best, rule.threshold, rule.costs or {}
     if best is not None:

@@ -62,7 +62,7 @@ class PredictedRows(NamedTuple):
     groups: NDArray[np.intp] | None
 
     def take(self, rows: Any) -> PredictedRows:
-        """Return the rows of an index or mask."""
+        """Return the rows that an index or mask selects."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         return PredictedRows(
             self.true[rows], {name: each[rows] for name, each in self.predicted.items()}, weights, groups
@@ -117,7 +117,7 @@ class MeasurePredictions(NamedTuple):
         return ReportBlock(value, rows.true.size, total, tuple(models), best, intervals, n_resamples=drawn)
 
     def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[ModelNumbers]:
-        """Measure predicted classes by their matrices, which have only classes that the truth or the model has."""
+        """Measure predicted classes by confusion matrices, each with the classes that its model or the truth has."""
         assert self.classes is not None
         labels = None if self.classes.pos_label is None else self.classes.labels
         matrices = {
@@ -224,7 +224,7 @@ def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_
 
 
 def defined_metrics(metrics: Mapping[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
-    """Return the metrics that any of the models has."""
+    """Return the metrics that are defined for some model."""
     return {name: spec for name, spec in metrics.items() if any(math.isfinite(model.metrics[name]) for model in models)}
 
 
@@ -236,7 +236,8 @@ def with_class_intervals(
 ) -> ModelNumbers:
     """Return a model with intervals of each of its classes, from a result for the classes of all models.
 
-    With the confidence level of independent rows, proportions without width have Wilson's interval, too.
+    If the rows are independent, pass a confidence level: proportions whose interval has no width then get Wilson's,
+    too.
     """
     if model.classes is None or result.labels is None:
         return model

@@ -99,7 +99,7 @@ def _truth(report: ReportData) -> tuple[str, str]:
 
 
 def title_of(data: str, models: Sequence[Any]) -> str:
-    """Return a title: the name of the data, or of the models where the data have none."""
+    """Return a title: the name of the data, or the models' names if the data have no name."""
     return listed(shorten_names(models, 40)) if data == UNNAMED else data
 
 
@@ -113,7 +113,7 @@ def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
 
 
 def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:
-    """Name the models that cost the others rows: rows that lack only that model's score or prediction."""
+    """Say which models make the others lose rows: rows that lack only that model's score or prediction."""
     taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
     return [
         f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} only "
@@ -435,7 +435,7 @@ def _on_flat_classes(model: str, classes: OfClasses) -> str:
 
 
 def wilson_note(classes: OfClasses, name: str, k: int) -> str:
-    """Return Wilson's interval of a class in words, where the bootstrap's has no width."""
+    """Return Wilson's interval of a class in words; "" if it has none."""
     interval: Any = classes.wilson.get(name)
     if interval is None or np.isnan(interval.low[k]):
         return ""
@@ -459,7 +459,7 @@ def describe_means(report: ReportData, over: OverValues) -> str:
 
 
 def undefined_over(over: OverValues) -> list[str]:
-    """Return a note on how many values lack a metric, for the model that lacks most."""
+    """Say for how many --by values each metric is undefined, in the model with the most of these."""
     by_count: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
         by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))

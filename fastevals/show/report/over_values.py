@@ -52,7 +52,7 @@ class OverValues:
 
 
 class ExtremeValue(NamedTuple):
-    """The lowest or highest metric, the place of the --by value (with most rows) that has it, and how many have."""
+    """The lowest or highest metric, the place of its --by value (of several, that with most rows), and their number."""
 
     metric: float
     place: int
@@ -67,7 +67,7 @@ def have_blocks(values: Sequence[Any]) -> bool:
 def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
-    """Measure AUC and average precision for each of many values; `codes` are the places of the rows' values."""
+    """Measure AUC and average precision for each of many values; `codes` holds the place of each row's value."""
     if rows.are_copies and rows.weights is not None:  # other metrics of groups don't take copies
         codes, rows = np.repeat(codes, rows.weights.astype(np.int64)), rows.repeated()
     why_none = "" if plan is None else why_no_delong(rows)
@@ -127,7 +127,7 @@ def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
 
 
 def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
-    """Say why rows have no DeLong intervals; None if they have."""
+    """Say why rows have no DeLong intervals; return None if they have them."""
     if rows.groups is not None:
         return "DeLong's intervals are not valid for clustered rows"
     if rows.weighs_rows:

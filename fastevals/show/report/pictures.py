@@ -39,7 +39,7 @@ MOST_VALUES = 40  # of --by: of more, only the lowest and the highest
 
 
 def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
-    """Return a model's numbers at its threshold that an axis of a curve may show."""
+    """Return the numbers at a model's threshold that a curve's axes may show."""
     numbers = {**model.metrics, "threshold": model.threshold}
     if model.cells is None:
         return numbers
@@ -56,7 +56,7 @@ def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
 
 
 def report_pictures(report: ReportData) -> BlockPictures:
-    """Return the pictures of a report for `--out`; its first `MOST_PICTURED` blocks have counts."""
+    """Return the pictures of a report for `--out`; only its first `MOST_PICTURED` blocks kept the counts."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
     of_all = [] if report.over is None else [("groups", group_panels(report.over))]
@@ -99,7 +99,7 @@ def interval_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, l
 
 
 def difference_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of a block's differences, if it has any: of many pairs only those with the best model."""
+    """Yield the pictures of a block's differences, if it has any; of many pairs, only those with the best model."""
     pairs = [] if block.intervals is None else list(block.intervals.differences)
     best = block.best[metrics[0]]
     if len(pairs) > MOST_PAIRS and best:
@@ -127,7 +127,7 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
 
 
 def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
-    """Make a model's curve from its counts; calibration is known from all rows, even if these are counted in ranges."""
+    """Make a model's curve from its counts; calibration comes from all rows, even if they were counted in ranges."""
     if entry.name == "calibration":
         return model.calibration
     of_costs = {name: costs[name] for name in ("cost_fp", "cost_fn")} if entry.needs == "costs" else {}
@@ -199,7 +199,7 @@ def group_panels(over: OverValues) -> list[Panel]:
 def _value_panel(
     place: int, model: str, metric: str, values: Sequence[Any], numbers: Floats, ends: Floats, mean: float
 ) -> Panel:
-    """Return a model's metric by --by value, ascending; of many the lowest and highest. NaN is left out."""
+    """Return a model's metric by --by value, ascending; of many values, only the extremes. NaN is left out."""
     order = [k for k in np.argsort(numbers, kind="stable").tolist() if math.isfinite(numbers[k])]
     if len(order) > MOST_VALUES:
         order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]

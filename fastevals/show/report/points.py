@@ -1,7 +1,7 @@
 """Thresholds for pictures: a few of millions, chosen so that no curve moves by half a pixel on any axes.
 
 `candidates` keeps the thresholds that draw every curve: the ends and extremes of columns a quarter of a pixel wide.
-`chosen` keeps some two thousand of these, so that lines between them are off by at most another quarter of a pixel.
+`chosen` keeps about two thousand of these, so that lines between them are off by at most another quarter of a pixel.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
 
 
 def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> Rows:
-    """Return some two thousand rows of the candidates, or all if there are fewer.
+    """Return about two thousand of the candidates' rows, or all if there are fewer.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
     """Return the distance of rows, in pixels of any picture, from the line drawn between two others.
 
-    The line is straight in counts. It is compared at the same number of true, or of false positives.
+    The line is straight in counts. It is compared with a row at the same number of true or of false positives.
     """
     tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
 

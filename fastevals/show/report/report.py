@@ -12,7 +12,7 @@ from fastevals.show.report.source import build_report
 
 @takes(ReportOptions)
 def report(data: Any = None, **options: Any) -> Report:
-    """Report how good models are, how sure that is, and whether they differ, as ``fastevals report`` does.
+    """Report how good models are, how certain that is, and whether they differ, like ``fastevals report``.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def report(data: Any = None, **options: Any) -> Report:
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
     ImportError
-        For a file without pyarrow.
+        If `data` is a file and pyarrow is not installed.
 
     Examples
     --------

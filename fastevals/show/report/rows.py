@@ -21,7 +21,7 @@ NOTHING: Row = {**dict.fromkeys(("by", "model", "reference", "metric", "label"))
 
 
 def report_columns(report: ReportData) -> Columns:
-    """Return a row for each number of a report, or without blocks for each value of the --by column."""
+    """Return a row for each number of a report; without blocks, a row for each value of the --by column."""
     if not report.blocks and report.over is not None:
         return _columns_over_values(report.over)
     return from_rows([

@@ -225,7 +225,7 @@ def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray
 
 
 def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: Sequence[str]) -> None:
-    """Raise if options that need columns come with a ranking or counts."""
+    """Raise if options that need columns are given with a ranking or counts."""
     kind = type(data).__name__
     refuse(options, ROWS, f", but data is a {kind}")
     if given := form.options():

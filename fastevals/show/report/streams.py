@@ -108,7 +108,7 @@ class StreamedBlock(NamedTuple):
 
 
 class ExactStream:
-    """Blocks of files, counted exactly.
+    """The blocks of a report on files (the rows of each --by value), with exact counts.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class ExactStream:
     thresholds : sequence of float
         Other thresholds at which to count.
     memory : int or None
-        Bytes for the scores of positives.
+        Memory for the scores of positives, in bytes.
     progress : bool
     """
 
@@ -258,13 +258,13 @@ def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: boo
 
 
 def summary_of_ranking(label: str, model: str, ranking: Any) -> ScoresSummary:
-    """Return a summary of one model's rows, from a ranking that knows some counts or ranges."""
+    """Wrap a ranking with known counts at some thresholds, or in ranges, as a summary of one model."""
     block = CountedBlock(ranking.n_samples, ranking.n_positives, {model: ranking}, {})
     return ScoresSummary(label, (model,), labels=ranking._classes().labels[::-1].tolist(), blocks={None: block})
 
 
 def read_summaries(data: Any) -> ScoresSummary:
-    """Return the summary in one file of `fastevals summarize`, or merged from several."""
+    """Return the summary from one file of `fastevals summarize`, or the merged summary of several files."""
     if isinstance(data, ScoresSummary):
         return data
     found: list[Any] = []
@@ -287,7 +287,7 @@ def read_summaries(data: Any) -> ScoresSummary:
 
 
 def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
-    """Return a summary of other rows; raise unless all models of the first can be compared with it."""
+    """Return the summary of the other rows; raise unless every model of `summary` can be compared with it."""
     reference, name = read_summaries(data), f"{option('against')} {summary_name(data)}"
     try:
         joint_labels(summary.labels, reference.labels)
@@ -310,7 +310,7 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
 
 
 def summary_name(data: Any) -> str:
-    """Return the name of summaries in texts."""
+    """Return the name that texts use for summaries."""
     if isinstance(data, ScoresSummary):
         return "summary"
     if not (is_path(data) or isinstance(data, (list, tuple))):
@@ -338,7 +338,7 @@ class CertifiedBlock:
         return ranking
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
-        """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
+        """Return the bounds of metrics at a threshold; leave out metrics without bounds."""
         ranking = self._rankings[model]
         bounds: dict[str, Interval] = {}
         if isinstance(ranking, Ranking) or math.isnan(threshold):
@@ -353,7 +353,7 @@ class CertifiedBlock:
         return bounds
 
     def subjects(self, model: str, metrics: Mapping[str, MetricSpec]) -> list[tuple[Any, dict[str, MetricSpec]]]:
-        """Return the subjects to resample with their metrics: doubtful cells, cuts and probabilities."""
+        """Return what to resample, each with its metrics: ranges of scores, counts at cuts, and probabilities."""
         summary = self.totals.summaries[model]
         rankings = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "ranking"}
         at_cuts = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "cells"}
@@ -369,7 +369,7 @@ class CertifiedBlock:
         return [(subject, specs) for subject, specs in subjects if specs]
 
     def losses(self, model: str) -> dict[str, float]:
-        """Return the metrics of probabilities; NaN if scores are no probabilities."""
+        """Return the metrics of probabilities; NaN if scores are not probabilities."""
         summary = self.totals.probabilities.get(model)
         return dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
 
@@ -425,7 +425,7 @@ def differences_from(
     models: Sequence[str],
     name: str,
 ) -> tuple[ModelPair, ...]:
-    """Return the differences of models from themselves on other rows, with separate intervals."""
+    """Return each model's differences from its own results on other rows, with separate intervals."""
     pairs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
