@@ -1,9 +1,10 @@
 """Chapter 2 of Zhou's *Machine Learning*, "Model evaluation and selection": its examples, tables and exercises.
 
 ``python -m fastevals.chapter`` answers all of them, ``python -m fastevals.chapter NAME`` answers one. `solve` returns
-them as data. Each example is a function. Those of the text are in a file per section: `splits`, `measures`, `costs`,
-`tests`, `ranks`, `bias_variance`. The book's exercises are in `exercises`, those of *An Introduction to Statistical
-Learning* in `regressions`. `formulas` maps the book's formulas and Chinese terms to calls, and lists misprints.
+them as data. Each example is a function. The examples of each section of the text are in a file of their own: `splits`,
+`measures`, `costs`, `tests`, `ranks`, `bias_variance`. The book's exercises are in `exercises`, and two from *An
+Introduction to Statistical Learning* are in `regressions`. `formulas` maps the book's formulas and Chinese terms to
+calls, and lists misprints.
 """
 
 from fastevals.chapter.chapter import Chapter, solve

@@ -86,7 +86,7 @@ def bias_variance() -> Answer:
             f"{parts['bias_squared'][1]:.3f} of an expected loss of {curve.expected_loss[1]:.3f}. Above it the "
             f"variance grows, from {parts['variance'][best]:.3f} to {parts['variance'][8]:.3f} at degree 8, because "
             "the polynomials follow the noise of their training sets.",
-            "The noise is the same at every degree, and no learner can have a smaller expected loss.",
+            "The noise is the same at every degree, and no learner can have an expected loss below it.",
             "When noisy labels are the targets, the loss has a fourth part, the cross term, which (2.41) sets to zero. "
             "It is zero on average over the noise, but not on a given test set. With it the parts add up exactly.",
         ],

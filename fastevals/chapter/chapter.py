@@ -52,7 +52,7 @@ class Chapter(Result):
         }
 
     def _written(self, width: int = TABLE_WIDTH) -> str:
-        """Return the examples as text, each below a line with its name."""
+        """Return the examples as text, each headed by its name."""
         return "\n\n".join(write_text(each.document(), width) for each in self.solved)
 
     def _document(self) -> Document:
@@ -91,7 +91,7 @@ def solve(name: str | None = None) -> Chapter:
     ----------
     name : str, optional
         A name from `examples`. By default all are solved, in the order of the chapter; an example whose optional
-        package is missing then says so instead of giving an answer.
+        package is missing says so in place of its answer.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments after the name of the program; by default those of the process.
+        Arguments after the name of the program; by default the process's own.
 
     Returns
     -------

@@ -109,7 +109,7 @@ def train_test() -> Answer:
             f"The threshold is {threshold:.3f} = 2 / (2 + 1). For a tumour that is benign with probability p, "
             "predicting benign costs 2 (1 - p) on average and predicting malignant costs p. This threshold uses no "
             "labels, so it cannot overfit them.",
-            f"At costs 2:1 the logistic regression costs less at every prior of benign tumours from {cheaper}.",
+            f"With costs of 2:1 the logistic regression costs less if the prior of benign tumours is {cheaper}.",
         ],
         tables=[
             table(

@@ -56,7 +56,7 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: sentences, the first of which is the short answer; figures with printed ones; tables; pictures."""
+    """An answer: sentences, beginning with the short answer; figures next to printed ones; tables; pictures."""
 
     sentences: Sequence[str]
     comparisons: Sequence[Comparison] = ()

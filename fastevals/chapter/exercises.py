@@ -80,12 +80,12 @@ def exercise_2_2() -> Answer:
     plain = estimate_error(majority, x, y, KFold(10, n_repeats=20, rng=0), "error_rate")["error_rate"]
     return Answer(
         [
-            f"Ten stratified folds report {100 * folds.value:.0f} %, which varies around 50 % with the guesses; "
-            f"leave-one-out reports {100 * one_out.value:.0f} %. "
-            "On new rows the learner errs on 50 %.",
+            f"Ten stratified folds report an error rate of {100 * folds.value:.0f} %, which is 50 % up to the luck of "
+            f"the guesses; leave-one-out reports {100 * one_out.value:.0f} %. On new rows the learner is wrong half of "
+            "the time.",
             "In stratified folds the training rows have 45 of each class, so the learner guesses. Leave-one-out leaves "
             "49 training rows of the tested class and 50 of the other, so the learner always predicts the wrong class.",
-            f"Folds that are not stratified have the same flaw in part: they report {100 * plain.value:.0f} %. "
+            f"Unstratified folds partly share this flaw: they report {100 * plain.value:.0f} %. "
             "Whenever a test fold has more rows of one class, the training rows have more of the other.",
         ],
         [
@@ -233,7 +233,7 @@ def exercise_2_7() -> Answer:
             "hull have the same envelope and the same expected cost.",
         ],
         [
-            Comparison("ROC point minus the point of its line, at most", lost, "0.000000000", "exact"),
+            Comparison("largest difference between a ROC point and its line's", lost, "0.000000000", "exact"),
             Comparison("corners of the hull", float(of_hull), "6", RECOMPUTED),
         ],
         pictures=[("roc", [curves("roc", {"20 instances": ranking}, hull=True)]),

@@ -116,10 +116,10 @@ def formulas() -> Answer:
     named = {each.english: (each.chinese, section, _call(each)) for section, found in TERMS.items() for each in found}
     return Answer(
         [
-            "The first table lists the formulas by number. All calls are in the package fastevals.",
+            "The first table lists the formulas by number. All functions are in the package fastevals.",
             "Formulas (2.3), (2.6) and (2.7) are expectations over a distribution, which data can only estimate. "
             "Macro averages, (2.12) to (2.14), and micro averages, (2.15) to (2.17), are methods of a stack of "
-            'matrices; for (2.14) pass macro="of-means" to f_score.',
+            'confusion matrices; for (2.14) pass macro="of-means" to f_score.',
         ],
         tables=[
             table("Formulas", ["Formula", "quantity", "中文", "call"], numbered),
@@ -140,8 +140,8 @@ def _call(term: Term) -> str:
 def misprints() -> Answer:
     """Misprinted formulas.
 
-    Which formulas are misprinted in the book, in notes on it and in public solutions, and what is right? The figures
-    are for the twenty scored instances at the threshold 0.54.
+    Which formulas are misprinted in the book, in notes on it and in public solutions, and how should they read? The
+    figures are for the twenty scored instances at the threshold 0.54.
     """
     ranking = Ranking(CLASSES, SCORES)
     matrix = ranking.confusion_at(0.54)
@@ -160,7 +160,7 @@ def misprints() -> Answer:
         "mean squared error": ("notes on 2.1 to 2.3", "variance + bias", "variance + bias squared"),
         "F-beta": ("notes on measures", "1 / F1 = ...", "1 / F-beta = ..."),
         "(2.27)": (
-            "book to its 30th printing", "max e with P(X > e0 m | e) < alpha", "min e with P(X > e m | e0) < alpha",
+            "book, up to its 30th printing", "max e with P(X > e0 m | e) < alpha", "min e with P(X > e m | e0) < alpha",
         ),
         "McNemar's chi-squared": ("course", "(|b - c|^2 - 1) / (b + c)", "(|b - c| - 1)^2 / (b + c)"),
         "5x2cv variance": ("notes", "sum of deviations", "sum of squared deviations"),

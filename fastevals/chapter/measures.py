@@ -214,10 +214,11 @@ def macro_micro() -> Answer:
     return Answer(
         [
             "random_forest has the highest precision and F1 by both averages, and the lowest cost curve.",
-            "naive_bayes finds nearly all 8s, but also predicts more than three other digits as 8 for each of them.",
+            "naive_bayes finds nearly all 8s, but for each of them it also takes more than three images of other "
+            "digits for an 8.",
             "Macro averages the rates of the folds, micro pools their counts. The two agree here because the folds are "
-            f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They differ "
-            "where folds or classes differ in size.",
+            f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They would "
+            "differ more if the folds differed in size or class ratio.",
             "The threshold maximises F1 on these same rows, so the figures are slightly optimistic.",
             'Macro F1 follows the chapter: the F1 of macro precision and macro recall (macro="of-means"). Other '
             "libraries average the F1 of the folds.",

@@ -61,8 +61,8 @@ def isl_5() -> Answer:
         [
             f"The error rate is {', '.join(f'{each:.3f}' for each in rows['horsepower, weight'][:3])} on three "
             "validation sets of half the cars: it depends on which cars are held out.",
-            f"The origin does not lower it: the mean over 40 validation sets is {plain.mean():.4f} without and "
-            f"{further.mean():.4f} with the origin.",
+            "The car's origin as a third feature does not lower the error rate: its mean over 40 validation sets is "
+            f"{plain.mean():.4f} without the origin and {further.mean():.4f} with it.",
         ],
         tables=[table("Error rate on validation sets", ["Features", "set 1", "set 2", "set 3", "mean of 40"], rows)],
     )

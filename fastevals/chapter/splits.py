@@ -132,13 +132,13 @@ def auto() -> Answer:
             "always 19 of 79.",
             "(e) Nothing is fitted, so every random scheme estimates the mean over all 392 cars, "
             f"{np.mean((mpg - predicted) ** 2):.2f} for mpg. The schemes differ in spread: test sets of 10 rows vary "
-            f"{many.standard_deviation / a.standard_deviation:.1f} times as much as test sets of 79, and the mean of "
-            "only 20 of them is uncertain.",
+            f"{many.standard_deviation / a.standard_deviation:.1f} times as much as test sets of 79, so the mean of "
+            "only 20 test sets of 10 rows is uncertain.",
             "Two errors affect the mean. The Monte Carlo error comes from the random choice of test sets among these "
             "392 cars; more test sets reduce it. The standard error comes from the choice of the 392 cars themselves: "
             f"{mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
             "Stratified test sets all have the same class shares, which removes one source of variation. In (c) it is "
-            "the only source. For probabilities that vary between cars, logistic(22 - 0.01 weight), the spread falls "
+            "the only source. For probabilities that do vary, such as logistic(22 - 0.01 weight), the spread falls "
             f"from {plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
         ],
         tables=[

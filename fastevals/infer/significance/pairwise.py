@@ -175,7 +175,11 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             count = f"{n_rejected} of {n} pairs"
             claim = f"in {count} {compared.claim(side)}" if side else f"{count} {differ}"
             said.append(as_sentence(f"{claim} ({test}): {', '.join(shown)}", self.alpha))
-            said += [f"No significant {what} in the other {others}."] if others else []
+            said += (
+                [f"No significant {what} in the other {'pair' if others == 1 else f'{others} pairs'}."]
+                if others
+                else []
+            )
         elif others:
             lowest = float(np.nanmin(self.pvalue))
             smallest = f", smallest {pvalue_text(lowest, self.alternative)}" if lowest >= self.alpha else ""

@@ -386,18 +386,23 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
                 reasons.setdefault(reason, set()).add((model, name))
     for reason, concerned in reasons.items():
         s, are = ("", "is") if len(concerned) == 1 else ("s", "are")
-        notes.append(f"the interval{s} of {_list_metrics(block, intervals, concerned)} {are} unreliable: {reason}")
+        notes.append(
+            f"the interval{s} of {_list_metrics(block, intervals, concerned)} {are} unreliable, because {reason}"
+        )
     return notes
 
 
 def _list_metrics(block: ReportBlock, intervals: Intervals, pairs: Collection[tuple[str, str]]) -> str:
     """Name pairs of model and metric; metrics of the same models share a phrase."""
-    by_models: dict[str, list[str]] = {}
+    by_models: dict[tuple[str, ...], list[str]] = {}
     for name in intervals.models[block.models[0].name]:
-        models = [printable(model.name) for model in block.models if (model.name, name) in pairs]
+        models = tuple(printable(model.name) for model in block.models if (model.name, name) in pairs)
         if models:
-            by_models.setdefault(listed(models), []).append(metric_title(name))
-    phrases = [f"{listed(names, 9)} of {models}" for models, names in by_models.items()]
+            by_models.setdefault(models, []).append(metric_title(name))
+    phrases = [
+        f"{models[0]}'s {listed(names, 9)}" if len(models) == 1 else f"{listed(names, 9)} of {listed(models)}"
+        for models, names in by_models.items()
+    ]
     return phrases[0] if len(phrases) == 1 else f"{', of '.join(phrases[:-1])}, and of {phrases[-1]},"
 
 

@@ -132,7 +132,7 @@ def test_conclusions_do_not_claim_equality() -> None:
     )
     some = pairwise_tests(TEN, test="paired-t", correction="none", confidence_level=0.5)
     assert some.conclusion.startswith("At level 0.5, 5 of 6 pairs differ significantly (paired t-test): ")
-    assert some.conclusion.endswith(". No significant difference in the other 1.")
+    assert some.conclusion.endswith(". No significant difference in the other pair.")
     assert "equal" not in some.conclusion + alike.conclusion
 
 

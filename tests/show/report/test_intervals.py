@@ -501,7 +501,7 @@ def test_cautions_of_best_values_are_told(capsys, tmp_path):
         "one class has only 20 rows, and with fewer than 50, such intervals cover the true value too rarely: use more "
         "rows of it, or allow for wider limits"
     )
-    output = f"the interval of KS of a is unreliable: {why}"
+    output = f"the interval of a's KS is unreliable, because {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
     assert [note for note in block["intervals"]["notes"] if why in note] == [output]
     assert f"! : {output}" in " ".join(report(capsys, *arguments).split())
@@ -525,8 +525,8 @@ def test_intervals_without_width_are_told(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
     file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
     text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
-    assert "! : the intervals of AUC, AP, PR AUC, EER, BEP, KS" in text
-    assert "of a have zero width, so they say nothing about the uncertainty: collect more rows" in text
+    assert "! : the intervals of a's AUC, AP, PR AUC, EER, BEP, KS" in text
+    assert "have zero width, so they say nothing about the uncertainty: collect more rows" in text
 
 
 def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
