@@ -22,15 +22,15 @@ Do the models really differ? FILE is CSV, Parquet or Arrow, and holds results or
 predictions.
 
 Results: one row per data set and one column per algorithm. Friedman's test asks
-whether mean ranks differ; then Nemenyi's or another test asks which pairs differ.
+whether mean ranks differ; then Nemenyi's or another test asks which pairs do.
 Two algorithms are compared by Wilcoxon's signed-rank test.
 
 Predictions (--label and --pred): one row per sample, a column of the true class
 and a column of each model's predicted class. The output has metrics and their
 differences with intervals, and McNemar's test.
 
-Without FILE embedded results are compared: PSNR in dB of four methods that remove
-noise from five images at nine noise levels.
+Without FILE embedded results are compared: PSNR in dB of four methods that
+remove noise from five images at nine noise levels.
 """
 
 EPILOG = """\
@@ -49,9 +49,9 @@ ranks depend on which algorithms are compared. Data sets must be independent.
 
 Predictions. Intervals are from a bootstrap (BCa) of the same rows for all
 models. Intervals and p-values of differences are simultaneous over all pairs
-(max-T). McNemar's p is Holm-adjusted for the number of pairs; for three models or
-more Cochran's Q test comes first. Both treat rows as independent: for clustered
-rows give --group and use the intervals.
+(max-T). McNemar's p is Holm-adjusted for the number of pairs; for three models
+or more Cochran's Q test comes first. Both treat rows as independent: for
+clustered rows give --group and use the intervals.
 
 --out and --html are as for `fastevals report`.
 

@@ -29,8 +29,8 @@ USAGE = "%(prog)s [FILE ...] [options]"
 DESCRIPTION = """\
 How good is each model, how certain is that, and do the models really differ?
 
-FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels, and
-one column of scores per model. Scores must be higher for the positive class.
+FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels,
+and a column of scores per model, which must be higher for the positive class.
 Several files, a folder, a quoted pattern ('scores/*.parquet') or an address
 (s3://...) are read as one; - is standard input. Without FILE the report is on
 embedded data: three classifiers' scores for "the digit is an 8".
@@ -48,8 +48,8 @@ examples:
 
 Intervals are from a bootstrap (BCa) of the same rows for all models. Intervals
 and p-values of differences are simultaneous over all pairs of models (max-T).
-Each model's threshold maximises F1, or minimises cost if costs are given, and is
-chosen again in each replicate. "-" means undefined: a class is missing, or 0/0.
+Each model's threshold maximises F1, or minimises cost if costs are given; each
+replicate chooses it again. "-" means undefined: a class is missing, or 0/0.
 
 docs/report.md explains files, intervals, --by, --memory, --out and --html.
 
