@@ -62,7 +62,7 @@ def row_count(values: Any) -> int:
 
 
 def as_column(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a vector, or a matrix of one column as a vector."""
+    """Return a vector; a matrix with one column becomes a vector."""
     if array.ndim == 1:
         return array
     if array.ndim == 2 and array.shape[1] == 1:

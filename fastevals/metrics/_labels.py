@@ -110,7 +110,7 @@ class LabelPairs:
         return counted._replace(labels=self._as_known(counted))
 
     def _as_known(self, counted: PairCounts) -> NDArray[Any]:
-        """Return the labels in the user's type: the type of the true labels if they include all."""
+        """Return the labels in the user's type, which is the true labels' type if these include all labels."""
         true, predicted = self._dtypes
         if self._names is not None:
             return self._names[counted.labels]
@@ -426,7 +426,7 @@ def _check_not_indicators(kind: str) -> None:
 
 
 def _check_samplewise(samplewise: bool) -> None:
-    """Raise if samplewise metrics are asked for with one label per row."""
+    """Raise if samplewise metrics are requested for data with one label per row."""
     if samplewise:
         raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
 

@@ -39,8 +39,9 @@ class OneScore(ScoreTable):
 def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
     """Rank rows of two classes, with the positive label that `choose` picks; also return the type of the labels.
 
-    `choose` gets the labels that occur. The ranking is None if it returns None, or if there are more than two labels.
-    Raises if the rows can't be ranked whichever label is positive. If there is a ranking, values are read only once.
+    `choose` gets the labels that occur. The ranking is None if `choose` returns None, or if there are more than two
+    labels. Raises if the rows can't be ranked whichever label is positive. If there is a ranking, values are read only
+    once.
     """
     try:
         labels_seen = first_labels(rows.labels)
@@ -70,7 +71,7 @@ def _hides_a_third_label(rows: OneScore) -> bool:
 
 
 def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
-    """Rank rows with `pos_label` against all others; None means 1 if labels are 0/1 or -1/1."""
+    """Rank rows with `pos_label` against all others; None means label 1 if labels are 0/1 or -1/1."""
 
     def choose(labels: list[Any]) -> Any:
         if pos_label is None:

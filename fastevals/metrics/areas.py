@@ -115,7 +115,7 @@ def roc_auc_score(
         How to treat more than two classes. "ovr": rank each against the rest. "ovo": rank each pair (Hand and Till
         2001, doi:10.1023/A:1010920819831).
     labels : array-like of shape (n_classes,), optional
-        The classes that the columns stand for, sorted.
+        Class of each column, in sorted order.
 
     Returns
     -------
@@ -327,7 +327,7 @@ def _average_over_labels(
     classes: NDArray[Any] | None = None,
     max_fpr: float | None = None,
 ) -> Any:
-    """Average over the columns of a table: one column per class or, if `classes` is None, per label of an indicator."""
+    """Average over the columns of a table: one per class or, if `classes` is None, per label of an indicator matrix."""
     if average == "micro":
         return _area(area, _rank_all_columns(table, classes), max_fpr)
     if average == "samples":

@@ -50,7 +50,7 @@ def top_k_accuracy_score(
     y_true : array-like of shape (n_samples,)
         Labels.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores: for two labels, of the greater label; for more, one column per label in sorted order.
+        Finite scores. With two labels, scores of the greater label; with more, one column per label in sorted order.
     k : int
         Number of highest-scoring classes. With ``k=1`` and two labels, the greater label is predicted if the score is
         above a threshold: 0.5 if all scores are in [0, 1], otherwise 0.
@@ -140,7 +140,7 @@ def hinge_loss(
     y_true : array-like of shape (n_samples,)
         Labels. If only one label occurs and `labels` is not given, it is the negative class.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores: for two labels, of the greater label; for more, one column per label in sorted order.
+        Finite scores. With two labels, scores of the greater label; with more, one column per label in sorted order.
     labels : array-like, optional
         All labels; by default the labels that occur.
     sample_weight : array-like of shape (n_samples,), optional

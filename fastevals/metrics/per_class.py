@@ -136,7 +136,7 @@ def precision_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute the share of rows predicted as a label that have this label, like scikit-learn's `precision_score`.
+    """Compute the share of each label's predicted rows that are correct, like scikit-learn's `precision_score`.
 
     Parameters, errors and warnings are the same as for `precision_recall_fscore_support`.
 

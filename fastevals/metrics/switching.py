@@ -43,7 +43,7 @@ class InPlaceReport:
     replaced : dict of str to tuple of str
         For each replaced function, the modules of scikit-learn that now use ours; predefined scorers use ours too.
     not_replaced : dict of str to str
-        For each function that ours can't replace in this version, the reason.
+        Why a function of ours can't replace scikit-learn's in this version, by name.
     imported_before : tuple of str
         Names in other modules that still refer to scikit-learn's functions. References in default arguments, attributes
         and scorers made before can't be found.

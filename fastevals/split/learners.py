@@ -102,7 +102,7 @@ def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
 
 
 def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Return a copy of some rows, possibly repeated, with the type of the data; `rows` None means all rows."""
+    """Return a copy of some rows, possibly repeated, with the type of the data; None means all rows."""
     if data is None:
         return None
     if rows is None:  # a learner may change its arguments in place

@@ -70,7 +70,7 @@ def bias_variance_over_training_sets(
 ) -> Decomposition:
     """Draw training sets, fit the learner to each, and decompose its loss on test rows (eq. 2.37 to 2.42).
 
-    Predictions of each fit are added up at once, so that they are never all in memory.
+    Predictions are added up after each fit, so that they are never all in memory.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ class TrainingSets:
         return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
-        """Return the rows, ascending, of the training set with a number and `size` units."""
+        """Return the ascending row numbers of training set `number`, which has `size` units."""
         times = np.zeros(self.frame.n_units, dtype=np.intp)
         if self.replace:
             draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)

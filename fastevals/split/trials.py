@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A learner with values of its parameters, among which a selection chooses."""
+    """A learner with fixed values of its parameters; a selection chooses among candidates."""
 
     choice: Choice
     learner: Learner
@@ -203,7 +203,7 @@ class Measurement:
         return design_splits(name, splitter, *data, rows=part)
 
     def fits(self, fits: Iterable[Fit], total: int, **options: Any) -> list[Any]:
-        """Make fits, and return the `SplitCounts` of each in order."""
+        """Make the given fits, and return their `SplitCounts` in the same order."""
         return list(run_fits(self._task, fits, total=total, describe=describe_fit, **options))
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
