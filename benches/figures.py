@@ -32,7 +32,7 @@ TITLES = {
     "weighted_roc_auc_threads": "weighted AUC",
     "roc_dominates": "whether one ROC curve encloses another",
     "roc_crossings": "where two ROC curves cross",
-    "cost_area": "cost curve, envelope and area, after the sweep",
+    "cost_area": "cost curve with envelope and area, after the sweep",
     "four_curves": "ROC, P-R, DET and gain curve from one Ranking, all points",
     "regression": "MSE, RMSE, MAE, median AE, MAPE, R2, pinball in one call",
     "picture_roc": "picture of a ROC curve, after the sweep",
@@ -115,7 +115,7 @@ TITLES = {
     "report_by": "report of 3 models by 10 folds",
     "report_values": "report of 3 models, no intervals",
     "report_memory": "peak memory of a report of 3 models, no intervals",
-    "cold_report": "first report ever, nothing compiled yet",
+    "cold_report": "first report, nothing compiled yet",
     "memory": "extra memory of an AUC",
     "summary_update": "summary of rows in 2^18 ranges, validation included",
     "summary_bootstrap": "bootstrap of a summary: AUC, AP, KS, 10,000 replicates",
@@ -134,7 +134,7 @@ TITLES = {
     "spark_groups": "Spark: AUCs of groups of 20 rows with intervals",
     "dask_workers": "Dask: ranking, 64 partitions, 2 workers",
     "dask_files": "Dask: ranking, 64 partitions, 2 workers",
-    "merge_parts": "10,000 summaries of 10,000 rows, merged",
+    "merge_parts": "merge of 10,000 summaries of 10,000 rows each",
 }
 
 
