@@ -124,8 +124,8 @@ def confidence_band(
     e for the negatives. With at least that probability, the share of positives above every threshold is within d of its
     true value; likewise, the share of negatives is within e. So each point of the true curve is in a rectangle, 2 e
     wide and 2 d high, around a point of the polyline [2]_. The band is the union of these rectangles: at x, its upper
-    edge is d above the polyline at x + e, and its lower edge is d below the polyline at x - e. Ties only make it more
-    conservative.
+    edge is d above the polyline at x + e, and its lower edge is d below the polyline at x - e. Ties only make the band
+    more conservative.
 
     Both kinds of band compute precision for the share of positives in these rows (without `stratified`, the share
     varies among replicates); for another share, the curve would differ. The edges of Kolmogorov's band for precision
@@ -409,7 +409,7 @@ class Tube(NamedTuple):
 
 
 class TubeSample(RankingSample):
-    """Rows of a ranking, drawn within each class; measures how far each draw's curve is from theirs."""
+    """Rows of a ranking, drawn within each class; measures the distance of each draw's curve from the original."""
 
     def __init__(self, counts: ThresholdCounts) -> None:
         counts = counts.take(_distinct_rows(counts))

@@ -221,8 +221,8 @@ def bootstrap(
     Besides the ranking and the replicates of each metric, memory is 1 to 4 bytes per row and thread (6 with metrics of
     probabilities; 1 to 10 for regression, and 25 with its median). Metrics of probabilities need about 20 more bytes
     per row, plus 8 for each metric; BCa for regression needs about 60. The set of metrics can change the draws of a
-    seed, because rows are counted as finely as the finest metric needs. If the median is among them, other regression
-    metrics may differ in their last bits.
+    seed, because rows are counted as finely as the finest metric needs. If the median is among the metrics, other
+    regression metrics may differ in their last bits.
 
     References
     ----------

@@ -307,7 +307,8 @@ class Shares(NamedTuple):
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
     """Return the best row between consecutive given rows, by the criterion that chooses the metric's threshold.
 
-    Draws choose their thresholds among these peaks. If other rows stood for the peaks, draws would choose differently.
+    Draws choose their thresholds among these peaks. With lower rows in place of the peaks, draws would choose other
+    thresholds.
     """
     values = worth(spec, counts.cells())
     most = np.repeat(np.maximum.reduceat(values, rows), np.diff(rows, append=values.size))
