@@ -70,7 +70,7 @@ def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) ->
     draw_cells(monkeypatch)
     ours = fastevals.report(COLUMNS, **ROLES, frequency_weight="w")
     assert numbers(ours) == numbers(fastevals.report(REPEATED, **ROLES))
-    with pytest.raises(ValueError, match="frequency_weight 'a' must hold whole numbers, how many copies"):
+    with pytest.raises(ValueError, match="frequency_weight 'a' must hold whole numbers, the number of copies"):
         fastevals.report(COLUMNS, label="y", score="b", frequency_weight="a")
 
 
