@@ -1,4 +1,4 @@
-"""Reads named columns into memory, names columns in messages, and numbers the rows that share a value."""
+"""Reads named columns into memory, names columns in messages, and gives rows that share a value the same number."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def read_columns(
     numeric : collection of str
         Columns of `wanted` that must hold numbers.
     names : collection of str, or None
-        Columns of group or class names, read from a CSV file as unchanged text. None for all except `numeric`.
+        Columns of group or class names, read from a CSV file as unchanged text. None for all columns except those in
+        `numeric`.
     beside : mapping of str to str
         Further columns with their names in messages; if all columns are read, these names replace the default ones.
     form : CsvForm
@@ -119,7 +120,7 @@ def read_columns(
         form a block of their own.
     rules : RowRules, optional
         Whether rows with a missing label, and rows with another missing value, raise an error or are left out and
-        counted. By default they raise an error, which does not mention these options.
+        counted. By default such rows raise an error that does not mention the options for leaving rows out.
 
     Returns
     -------
@@ -189,7 +190,8 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
 class _Column:
     """A column that is being read: numbers go into one array if their count is known; other values wait.
 
-    Joining batches at the end would need memory for one more column, or for all columns while Arrow holds them.
+    Joining batches at the end would need memory for a second copy of one column, or of all columns while Arrow holds
+    the batches.
     """
 
     def __init__(self, source: Source, n_rows: int | None) -> None:
@@ -308,10 +310,11 @@ class _Loaded:
 
     @contextmanager
     def _watch(self) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function of a piece and its bytes read: it shows progress, and raises if the columns are too large.
+        """Yield a function that shows progress and raises if columns are too large, given a piece and its bytes read.
 
-        A small file may hold columns a thousand times its size. Their size is the growth of Arrow's allocated memory,
-        or the sum of the columns' own sizes if that is larger because other arrays were freed in the meantime.
+        A small file may hold columns a thousand times its size. The size of columns is the growth of Arrow's allocated
+        memory. If the sum of the columns' own sizes is larger, because other arrays were freed in the meantime, that
+        sum is used.
         """
         source, columns, positions = self.source, self.columns, dict[int, int]()
         if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
@@ -366,7 +369,7 @@ class _Loaded:
         return column.numbers
 
     def _parted(self, shown: str, column: _Column) -> PartlyMissing:
-        """Return a column with missing values."""
+        """Join the batches of a column that has missing values."""
         waiting = [values_or_missing(shown, each) for _, _, each in column.waiting]
         labels = [each.labels if isinstance(each, PartlyMissing) else each for each in waiting]
         known = [(batch, each) for (_, batch, _), each in zip(column.waiting, labels, strict=True) if len(each)]
@@ -430,7 +433,7 @@ class _Loaded:
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
-        """Return the name of a batch's row in messages; include the source only if there are several."""
+        """Return the name of a batch's row in messages; include the source only if there are several sources."""
         if not self.source.is_one:
             return batch.row(row)
         row = row if batch.kept is None else int(batch.kept[row])
@@ -438,7 +441,7 @@ class _Loaded:
         return batch.piece.place(self._starts[start] + batch.start + row)
 
     def line(self, row: int) -> str:
-        """Return the name in messages of a row of the joined columns."""
+        """Return the name that messages use for a row of the joined columns."""
         k = bisect_right(self._ends, row)
         return self._row(self._batches[k][1], row - (self._ends[k - 1] if k else 0))
 

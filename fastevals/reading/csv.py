@@ -38,7 +38,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 class CsvForm(NamedTuple):
-    """How a CSV file is written; None if this is detected from the file."""
+    """How a CSV file is written; a field is None if it is to be detected from the file."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -51,7 +51,7 @@ class CsvForm(NamedTuple):
         return cls(_checked("separator", separator, separator_of), _checked("encoding", encoding, encoding_of), header)
 
     def options(self) -> list[str]:
-        """Return the names in messages of the options that are given."""
+        """Return the options that are given, by their names in messages."""
         return [
             option(name, value if name == "header" else None)
             for name, value in self._asdict().items()
@@ -95,8 +95,8 @@ class CsvFile:
     """An open CSV file: the `names` of its columns, and a `hint` for the error about a missing column.
 
     The suffix determines whether the file is compressed, and the separator if the first lines don't show it. The words
-    in `nulls` are missing values among numbers, and also in text if the request drops rows. If the separator or the
-    header is uncertain, the error names the option to set.
+    in `nulls` mean missing values in columns of numbers and, if the request drops rows, also in text. If the separator
+    or the header is uncertain, the error names the option to set.
     """
 
     def __init__(self, path: Path, request: Request) -> None:
@@ -337,7 +337,7 @@ class CsvFile:
 
     @contextmanager
     def _name_lines(self) -> Iterator[None]:
-        """Name the line in the error if its number of columns differs from the first line's."""
+        """If a line's number of columns differs from the first line's, make the error name that line."""
         from pyarrow import ArrowInvalid
 
         try:
@@ -487,7 +487,10 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
 
 
 def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
-    """Return the separator that gives the first lines equal numbers of columns, or finds the wanted names."""
+    """Return the separator that splits the first lines into equal numbers of columns.
+
+    If several do, return the only one with which the wanted names are found.
+    """
     parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
     several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}
     fitting = [separator for separator, records in several.items() if len({len(record) for record in records}) == 1]
@@ -518,7 +521,7 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether some number has a decimal comma and none a decimal point; 1,234 and 1.234 may be thousands."""
+    """Return whether numbers have decimal commas, and none has a decimal point; 1,234 and 1.234 may be thousands."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):

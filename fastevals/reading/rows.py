@@ -91,8 +91,8 @@ class Rows(NamedTuple):
 class LeftOut(NamedTuple):
     """Numbers of rows left out because they can't be counted: in total, and by the column that lacks a value.
 
-    A row may lack several values: `alone` counts rows that lack only one. If rows are divided into blocks, `by_value`
-    has the rows left out of each block.
+    A row that lacks several values counts for each of their columns; `alone` counts rows that lack only one value. If
+    rows are divided into blocks, `by_value` has the rows left out of each block.
     """
 
     n_rows: int = 0

@@ -284,7 +284,7 @@ def _batch_piece(k: int, batch: Any) -> Piece:
 
 
 class _Streamed(NamedTuple):
-    """An object's stream in its own type: DuckDB before 1.2 refuses requests for a type."""
+    """An object's stream, always in the object's own type, since DuckDB before 1.2 refuses requests for a type."""
 
     data: Any
 

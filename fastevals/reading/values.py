@@ -175,7 +175,7 @@ def name_values(names: Sequence[str]) -> list[Any]:
 
 
 def are_missing(names: Sequence[str]) -> list[str]:
-    """Return the distinct names that mean a missing value; none unless all other names are plain values."""
+    """Return the distinct names that mean a missing value; an empty list unless all other names are plain values."""
     missing = [name for name in names if name in NULLS]
     return missing if missing and plain_values([name for name in names if name not in NULLS]) is not None else []
 
@@ -183,8 +183,8 @@ def are_missing(names: Sequence[str]) -> list[str]:
 def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
     """Convert columns of class names to numbers or booleans if all their names are plain.
 
-    Names with leading zeros or an exponent are not plain. If every plain column shares names with a column of text, all
-    columns stay text.
+    Names with leading zeros or an exponent are not plain. If each column of plain names has a name that also occurs in
+    a column of text, all columns stay text.
 
     Parameters
     ----------

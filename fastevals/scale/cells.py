@@ -1,9 +1,9 @@
 """Cells: the number of rows of each class in each range of scores, and the bounds on metrics that follow.
 
 A set of cells describes all data sets with these counts. Two of these data sets are extreme: in the worst, each
-positive has the lowest score of its cell and each negative the highest; in the best, the reverse. A metric that never
-falls when a positive moves up or a negative moves down lies between its values on these two data sets, which are
-threshold counts like any others.
+positive has the lowest score of its cell and each negative the highest; in the best, the reverse. If a metric never
+falls when a positive moves up or a negative moves down, its exact value lies between its values on these two data sets.
+Both are threshold counts like any others.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ScoreCells:
 
     @classmethod
     def between(cls, counts: ThresholdCounts, highest: int, squares: ThresholdCounts | None = None) -> Self:
-        """Return one cell per threshold, up to but excluding the next higher threshold; the topmost ends at `highest`.
+        """Return one cell per threshold; each ends just below the next higher threshold, and the topmost at `highest`.
 
         `squares` has integer sums of squared weights at the thresholds.
         """
@@ -183,7 +183,7 @@ class ScoreCells:
 
     @cached_property
     def reach(self) -> Keys:
-        """For each cell, the highest key of all cells before it; finally, the highest key of all cells."""
+        """For each cell, the highest key of all cells before it; the last entry is the highest key of all cells."""
         return np.append(np.uint64(0), np.maximum.accumulate(self.high))
 
     @cached_property

@@ -94,7 +94,7 @@ C = TypeVar("C")
 
 
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
-    """Return a metric: a number if all data sets that the cells describe share it, otherwise with bounds.
+    """Return a metric: a number if it is the same in all data sets that the cells describe, otherwise one with bounds.
 
     A weight of 1 counts as `unit` units, and rows may weigh up to `spare` more or less. Raise ValueError if the metric
     is not exact and has no known bounds.
@@ -146,7 +146,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Widen bounds by the rounding of sums, within the metric's own bounds.
 
-    A mean over rows is divided by their weight, which may itself be off by `share`.
+    `share` is the largest relative error of a mean over rows, whose sum and total weight may both be off.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
@@ -170,8 +170,9 @@ def is_monotone(spec: MetricSpec) -> bool:
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
     """Return the worst and the best possible confusion matrix cells at which a quota of units is filled.
 
-    The quota is filled at the lowest cut within the quota, or by rows from there down to the next cut. If weights were
-    rounded, slightly fewer or more units may fill it; then cells are returned for each cut in that range.
+    Rows above the lowest cut within the quota fill it, alone or with some rows between that cut and the next lower one.
+    If weights were rounded, the quota may hold slightly fewer or more units; then cells are returned for each cut in
+    that range.
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
@@ -191,7 +192,7 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
 
 
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
-    """Return the fewest and the most units that may fill a quota, given the error of the sums compared with it."""
+    """Return the fewest and the most units that may fill a quota, given the error of the sums that it limits."""
     limit = min(limit, float(cells.totals.sum()))
     off = 2 * sum(spare) + SUM_ROUNDING * limit
     return max(limit - off, 0.0), limit + off
@@ -209,11 +210,11 @@ def _ends_of(*values: Any) -> tuple[float, float]:
 def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of average precision, cell by cell.
 
-    The value is largest if all positives of a cell are tied at its top, and no negative that may lie lower is above
-    them. It is smallest if the positives come one by one at the cell's bottom. With T positives and F negatives above,
+    The value is largest if all positives of a cell are tied at its top, and all negatives that may lie below them do.
+    The value is smallest if the positives come one by one at the cell's bottom. With T positives and F negatives above,
     the j-th positive then has precision (T + j) / (T + j + F), which is concave in j, so the trapezoid over j is at
-    most the sum. If weights were rounded, a row weighs at least half a unit, and precisions are averaged with other
-    weights.
+    most the sum. If weights were rounded, a row weighs at least half a unit, and the weights of precisions in the
+    average may be off too.
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
@@ -274,7 +275,7 @@ class CertifiedCurve(Generic[C]):
     Attributes
     ----------
     worst, best : curve
-        Curves of the worst and the best possible rows. The rows' own curve is nowhere beyond them.
+        Curves of the worst and the best possible rows. The rows' own curve lies between these two everywhere.
     points : curve
         The curve through the points at cuts, where counts are exact.
     """
@@ -321,7 +322,7 @@ class CertifiedCurve(Generic[C]):
         return CertifiedCurve(*map(make, (self.worst, self.best, self.points)))
 
     def _ends_at(self, *place: Any, **places: Any) -> NDArray[np.float64]:
-        """Return the smallest and the largest value at places."""
+        """Return the smaller and the larger of the two curves' values at places."""
         curves: tuple[Any, ...] = self.worst, self.best
         return np.sort([_value_of(curve.at(*place, **places)) for curve in curves], axis=0)
 
@@ -484,7 +485,7 @@ class CertifiedRanking(BaseRanking):
     def pr_auc(  # type: ignore[override]
         self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich"
     ) -> float | Certified:
-        """Return `Ranking.pr_auc`, with bounds unless it is exact; none are known for "linear"."""
+        """Return `Ranking.pr_auc`, with bounds unless it is exact; no bounds are known for "linear"."""
         check_choice("interpolation", interpolation, ranking_metrics.Interpolation)
         return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
 
@@ -493,11 +494,11 @@ class CertifiedRanking(BaseRanking):
         return self._point("ks_statistic", ranking_metrics.ks_statistic)
 
     def break_even_point(self) -> OperatingPoint:
-        """Return `Ranking.break_even_point`; the threshold is the cut at or just past it."""
+        """Return `Ranking.break_even_point`; the threshold is the cut at that point or just past it."""
         return self._point("break_even_point", ranking_metrics.break_even_point)
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
-        """Return `Ranking.equal_error_rate`; the threshold is the cut at or just past it."""
+        """Return `Ranking.equal_error_rate`; the threshold is the cut at that point or just past it."""
         name = "equal_error_rate_on_hull" if as_flag("on_hull", on_hull) else "equal_error_rate"
         return self._point(name, lambda counts: ranking_metrics.equal_error_rate(counts, on_hull))
 
@@ -550,7 +551,7 @@ class CertifiedRanking(BaseRanking):
         return self._matrix(self.cells.at_cuts, values)
 
     def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
-        """Return the worst and the best possible counts at each threshold, for each cell of the matrix."""
+        """Return counts in which each confusion matrix cell, at each threshold, is the worst, or the best, possible."""
         ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
@@ -585,7 +586,7 @@ class CertifiedRanking(BaseRanking):
     ) -> OperatingPoint:
         """Find the best cut by a metric of the confusion matrix; arguments as for `Ranking.best_threshold`.
 
-        The value is attained at that cut; its bounds show how much better it may be between cuts.
+        The value is attained at that cut; its bounds show how much better the value may be at thresholds between cuts.
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)

@@ -123,7 +123,8 @@ def _merged_where_they_are(
 ) -> list[Answer]:
     """Compute answers on a cluster, merge those on the same worker, and return at most `most`.
 
-    It isn't known beforehand which worker counts which partition, so half of the answers would move in a fixed tree.
+    It isn't known beforehand which worker counts which partition. If answers were merged in a fixed tree, half of them
+    would therefore move to another worker.
     """
     from distributed import as_completed
 

@@ -97,7 +97,10 @@ class Fields:
         return self.item(name, "a label or none", is_label)
 
     def labels(self, mark: str | None = None) -> tuple[Any, Any]:
-        """Return the positive and the negative label (None if unknown); without labels, the negative may be `mark`."""
+        """Return the positive and the negative label; None if unknown.
+
+        If the positive label is unknown, the negative may be `mark`.
+        """
         positive, negative = self.many("labels", "labels or none", is_label, 2)
         if positive is None and negative not in (None, mark):
             raise ValueError(f"labels must have a positive one, got {show(negative)} alone")

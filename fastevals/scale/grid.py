@@ -108,7 +108,7 @@ class ScoreGrid:
 
     @classmethod
     def exact(cls, scores: ArrayLike) -> ScoreGrid:
-        """Return a grid with an atom at each given score; the scores of the rarer class make AUCs exact.
+        """Return a grid with an atom at each given score; AUCs are exact if these are the scores of the rarer class.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class ScoreGrid:
         Returns
         -------
         ScoreGrid
-            If the scores are all those of one class, only atoms contain rows of both classes.
+            If `scores` has all scores of one class, only atoms contain rows of both classes.
         """
         values = exact_floats("scores", as_scores("scores", scores))
         check_finite("scores", values)
@@ -142,7 +142,9 @@ class ScoreGrid:
         return f"ScoreGrid({self.n_cells} cells)"
 
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
-        """Add rows to counts of shape (n_sums, 2 * n_cells); each row adds 1, or its units of shape (n_sums, n_rows).
+        """Add rows to counts of shape (n_sums, 2 * n_cells).
+
+        Each row adds 1 or, if `units` of shape (n_sums, n_rows) is given, its entry there for each sum.
 
         Counts alternate between each cell's negatives and its positives.
         """

@@ -354,7 +354,7 @@ class _Rankings(Mapping[Any, Ranking]):
 
 
 class _Names(NamedTuple):
-    """Names of groups, ascending, and the number of each."""
+    """Names of groups, ascending, and the number that stands for each name."""
 
     names: NDArray[Any]
     numbers: NDArray[np.int32]

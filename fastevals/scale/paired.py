@@ -1,4 +1,4 @@
-"""Differences between models on the same rows, from sums of each row's contributions to pairs of metrics.
+"""Differences between models that scored the same rows, with intervals and p-values, from sums over these rows.
 
 Two models' metrics are correlated because both models score the same rows. One pass over the rows finds each row's cell
 for each model and adds up integers (`JointSums`). These sums are the same for any order and division of the rows. All
@@ -7,11 +7,12 @@ results are computed from them, at a cost that does not depend on the number of 
 - Areas, losses and metrics at a fixed threshold are nearly linear in the rows. A row's contribution to a metric is the
   change in the metric when the row is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20).
   The products of a row's contributions to two models' metrics, summed over rows, are their covariance.
-- Metrics read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) are less linear: the place
-  varies between samples, and for very similar models this makes up most of their difference. So rows are counted by
-  groups of cells near the places of both models. The counts of all models are then drawn jointly from a normal
-  distribution with their covariance, and the metric is read again in each draw.
-- The calibration error is a sum of absolute values, so the sums of its bins are drawn in the same way.
+- Metrics read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) are less linear, because
+  the place varies between samples. For very similar models, this variation makes up most of the difference. So rows are
+  counted by groups of cells near the places of both models. The counts of all models are then drawn jointly from a
+  normal distribution with their covariance, and the metric is read again in each draw.
+- The calibration error is a sum of absolute values, which is not linear either. So the sums of its bins are also drawn
+  from a normal distribution.
 
 A weighted row contributes its weight to a sum, and its squared weight to a sum of products. Weights are counted in
 fractions of their mean.
@@ -194,7 +195,7 @@ class JointSums:
         return values
 
     def counts_of_groups(self, k: int) -> Floats:
-        """Return rows by class and by two models' groups near place k, for all pairs (also a model with itself).
+        """Count rows by class and by two models' groups near place k, for all pairs (also a model with itself).
 
         Weighted rows count by their squared weights, which gives the covariance if each row occurs a Poisson number of
         times.
@@ -394,7 +395,10 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the rows of counts that are best in some draw, and one between each two; all rows if there are few."""
+    """Return the rows of counts that are best in some draw, and a row between each two neighbours among them.
+
+    If there are few candidates, return all of them.
+    """
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
     about = share.near(own, TRIED_THRESHOLDS, -1 / 3)
@@ -428,7 +432,7 @@ class PairDifference(NamedTuple):
 def differences(
     joint: JointSums, values: Mapping[str, Mapping[str, float]], settings: BootstrapSettings
 ) -> dict[str, list[PairDifference]]:
-    """Return the differences between all pairs of models, in the order of `itertools.combinations`, by metric.
+    """Return, for each metric, the differences between all pairs of models in the order of `itertools.combinations`.
 
     Parameters
     ----------
@@ -442,8 +446,8 @@ def differences(
     Returns
     -------
     dict of str to list of PairDifference
-        The p-value of a linear metric is a share of draws, or the normal tail probability times the number of pairs if
-        that is smaller.
+        The p-value of a linear metric is a share of draws or, if smaller, the normal tail probability times the number
+        of pairs.
     """
     names = list(joint.models)
     pairs = np.array(list(combinations(range(len(names)), 2)))
@@ -523,7 +527,7 @@ def _of_bins(joint: JointSums, rng: np.random.Generator) -> Floats:
 
 
 def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
-    """Return deviations of metrics read near a place of each model, from joint draws of the counts near all places."""
+    """Draw counts near place k of all models jointly; return metrics read in each draw minus those of the rows."""
     counts, sizes = joint.counts_of_groups(k), joint.sizes_of_groups(k)
     drawn = [draw_normal(each, DRAWS, rng) + size for each, size in zip(counts, sizes, strict=True)]
     deviations = {label: np.full((DRAWS, len(joint.terms)), np.nan) for label in labels}

@@ -110,10 +110,11 @@ def ranking(
         Approximate number of score ranges, if the ranking is not exact.
     at : float or array-like, optional
         Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and, if
-        they all fit in memory, at scores of positives; at other thresholds, counts raise an error or have bounds.
+        all scores of positives fit in memory, at these scores; at other thresholds, counts raise an error or have
+        bounds.
     memory : int or str, optional
-        Bytes, such as ``"1GB"``, that the scores of positives may take, at 44 bytes each. If they need more, they are
-        counted in several ranges, with one scan each. By default a quarter of the free memory.
+        Bytes, such as ``"1GB"``, that the scores of positives may take, at 44 bytes each. If the scores need more, rows
+        are counted in several ranges of scores, with one scan each. By default a quarter of the free memory.
     on_missing_label : {"raise", "drop"}
         Whether rows without a label raise an error or are left out.
     on_invalid : {"raise", "drop"}

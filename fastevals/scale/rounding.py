@@ -23,7 +23,7 @@ WORSE, BETTER = -1, 1  # directions in which counts are shifted
 
 
 def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -> NDArray[np.int64]:
-    """Return the parts of a unit, rounded up, by which each row's weight may differ from its units."""
+    """Return how far each row's weight may be from its units, in parts of a unit (1 / `PARTS`), rounded up."""
     exact = weights / unit
     off = np.abs(exact - units)
     return np.asarray(np.where(off > 0, np.ceil((off + exact * LOST) * PARTS), 0), dtype=np.int64)
@@ -87,9 +87,9 @@ class LooseCounts(ThresholdCounts):
 def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share: bool = False) -> ThresholdCounts:
     """Return counts whose class rates and share of positives are shifted in one direction.
 
-    A smaller share of positives is worse. On curves over the share of rows predicted positive (`over_share`), it is
-    neither better nor worse: there, counts have the fewest possible positives, and points move by the effect of having
-    more.
+    A smaller share of positives is worse, except on curves over the share of rows predicted positive (`over_share`),
+    where it is neither better nor worse. Counts of these curves always have the fewest possible positives; each point
+    is then moved by as much as more positives could move it.
     """
     if spare.is_none:
         return counts
@@ -108,5 +108,5 @@ def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share:
 
 
 def _moved_totals(counts: ThresholdCounts, spare: Spare, side: int) -> tuple[float, float]:
-    """Return the weights of negatives and positives with the smallest, or the largest, share of positives."""
+    """Return the possible weights of negatives and positives that make the share of positives smallest, or largest."""
     return moved(counts.n_neg, spare.negatives, -side), moved(counts.n_pos, spare.positives, side)

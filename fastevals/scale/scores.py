@@ -132,7 +132,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     labels : tuple
         The positive and the negative label; None if unknown.
     blocks : dict of label to CountedBlock
-        Counts by value, ascending; under the key None if rows are not divided.
+        Counts by value, in ascending order of values; if rows are not divided, the only key is None.
     left_out : LeftOut
         Numbers of rows left out because they can't be counted.
     n_weightless : int
@@ -345,7 +345,7 @@ def _are_named(value: Any) -> bool:
 
 
 def _are_left_out(found: Any) -> bool:
-    """Return whether `found` lists a value, the number of its rows left out, and counts by the lacking column."""
+    """Return whether `found` has a value, its number of rows left out, and counts by the column that lacks a value."""
     if not isinstance(found, list) or len(found) != 4:
         return False
     value, n_rows, *lacking = found
@@ -427,7 +427,7 @@ class Counting:
 
 @contextmanager
 def naming_weights(reader: RowReader, piece: Piece) -> Iterator[None]:
-    """Make errors name the weight column and the piece, but not the row within a part."""
+    """Make errors name the weight column and the piece instead of a row within a part."""
     try:
         yield
     except ValueError as error:
@@ -459,7 +459,7 @@ def count_scores(
         Approximate number of ranges of each model's scores.
     progress : bool
     largest_weight : float, optional
-        The largest possible row weight; by default the largest of these rows.
+        The largest possible row weight; by default the largest weight among these rows.
     before : ScoresSummary, optional
         Counts from an earlier run.
     store : callable, optional
@@ -523,8 +523,9 @@ def _cuts_of_unseen(
     """Return cuts for scores that occur in pieces outside the sample but are rare in the sample.
 
     A piece is represented if enough of the sample's scores lie between the piece's lowest and highest score: as many as
-    `FEW_PIECES` pieces of its size would contribute, or half of the sample. A piece that is not represented gets its
-    share of the cells over that range. Some cells are reserved for scores outside the range of the sample.
+    `FEW_PIECES` pieces of its size would contribute, or half of the sample. A piece that is not represented gets cells
+    between its lowest and highest score, in proportion to its number of rows. Some cells are reserved for scores
+    outside the range of the sample.
     """
     spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]
     n_taken = n_rows - sum(size for size, _ in spans)

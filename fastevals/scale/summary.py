@@ -66,7 +66,7 @@ class RankingSummary(Summary):
     at : float or array-like, optional
         Thresholds at which confusion matrices stay exact.
     grid : ScoreGrid, optional
-        The ranges. By default they are fitted to the first rows, and again if later rows differ much.
+        The ranges. By default ranges are fitted to the first rows, and fitted again if later rows differ much.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     largest_weight : float, optional
@@ -274,7 +274,7 @@ class RankingSummary(Summary):
         self._grid.count(scores, flags, units, self._counts)
 
     def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
-        """Return whether samples alone have more distinct scores than allowed; then sorting all rows would not help."""
+        """Return whether samples already have too many distinct scores, so that sorting all rows would not help."""
         seen = sorted_union(self._cells.low, sample.low)
         return seen.size > self._n_cells or sorted_union(seen, another().low).size > self._n_cells
 
@@ -289,7 +289,10 @@ class RankingSummary(Summary):
         self._counts = np.zeros((n_sums, 0 if grid is None else 2 * grid.n_cells), dtype=np.int64)
 
     def _fits(self, counts: NDArray[Any]) -> bool:
-        """Return whether a chunk's doubt is little more than in cells fitted to it, or zero for a grid of atoms."""
+        """Return whether a chunk can be counted in the grid.
+
+        The grid's cells must tie few more rows of the chunk than cells fitted to it would; in a grid of atoms, none.
+        """
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
         if self._only_atoms:

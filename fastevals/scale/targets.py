@@ -45,8 +45,9 @@ LARGEST_TARGET = 2.0**240  # bound of targets and predictions: sums of larger fo
 class TargetSummary(Summary):
     """Summary of any number of rows for metrics of predicted numbers: sums of errors, and of their products.
 
-    Sums are exact fractions, added from pairs of floats: metrics agree with those of all rows to a few units in the
-    last digit, in any order. The median absolute error has bounds, since errors are counted in ranges.
+    Sums are exact fractions, added from pairs of floats. So metrics agree with those of all rows in memory to a few
+    units in the last digit, for any order of rows. The median absolute error has bounds, since errors are counted in
+    ranges.
 
     Examples
     --------
@@ -198,7 +199,7 @@ class TargetSummary(Summary):
         return value
 
     def _median(self) -> float | Certified:
-        """Return the middle absolute error, or the mean of the middle two, with the bounds that ranges give."""
+        """Return the middle absolute error, or the mean of the middle two; with bounds if ranges don't determine it."""
         if self._errors._labels[1] is not None:
             raise ValueError(f"a summary has no {MEDIAN} for weights that are not whole numbers")
         cells = self._errors.cells
@@ -357,7 +358,7 @@ def _symmetric(products: Floats) -> Floats:
 
 
 def _finite(squares: Floats | None) -> Floats | None:
-    """Return products of squared weights if they are known and none overflows or vanishes, else None."""
+    """Return products of squared weights; None if they are unknown, or if one of them overflows or vanishes."""
     return squares if squares is not None and np.isfinite(squares).all() and squares[0, 0] > 0 else None
 
 

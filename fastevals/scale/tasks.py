@@ -390,7 +390,7 @@ class _Gathering:
 
 
 class NegativeCounts(NamedTuple):
-    """Negatives at given scores and between them, and the lowest score of those between, as in `AtomCounts`."""
+    """Negatives at given scores and in the gaps between them; the lowest negative of each gap, as in `AtomCounts`."""
 
     at: NDArray[np.int64]
     between: NDArray[np.int64]
@@ -568,7 +568,8 @@ class SweepRanges(Task):
     ----------
     columns : RankingColumns
     above : dict of int to tuple of int
-        By the key of a range's lowest score: positives and negatives above the range, and the checksum of its rows.
+        For each range, under the key of its lowest score: positives and negatives above the range, and the checksum of
+        the range's rows.
     known : PositiveScores
         Totals of all rows.
     at : ndarray of uint64
@@ -581,7 +582,7 @@ class SweepRanges(Task):
     at: Keys
 
     def answer(self, reader: RowReader) -> list[tuple[int, ExactCurve]]:
-        """Return the key of the partition's lowest score with its curve; an empty list if it has no rows."""
+        """Return a list with the key of the lowest score and the curve; an empty list if the partition has no rows."""
         parts = list(rows_of(reader))
         if not parts:
             return []
@@ -699,7 +700,7 @@ class MeasureGroups(Task):
     metrics : dict of str to MetricSpec or function
         Metrics by their names in results.
     interval : bool
-        Whether to return standard errors, for AUC only.
+        Whether to return standard errors, which are available only for AUC.
     """
 
     columns: RankingColumns | ArgumentColumns

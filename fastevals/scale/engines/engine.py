@@ -126,7 +126,7 @@ class Engine:
             a dict is returned.
         sample_weight : str, optional
             Column of row weights: each row is one independent observation. Integer weights are counted exactly. With
-            `exact=True`, weighted rows have values, but no intervals.
+            `exact=True`, metrics of weighted rows have no intervals.
         frequency_weight : str, optional
             Column with the number of copies of each row: integers. A row with n copies counts like n equal rows. Not
             allowed with `sample_weight`.
@@ -689,7 +689,7 @@ def _argument_columns(
     columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
     rules: RowRules,
 ) -> ArgumentColumns:  # fmt: skip
-    """Return the columns for `arguments` of a summary's `update`, which are in the order of `columns`."""
+    """Return the columns for the arguments of a summary's `update`; `arguments` and `columns` have the same order."""
     rules.check()
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
@@ -714,7 +714,7 @@ def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str |
 
 @named_by_base
 class _ByValue(Mapping[Any, dict[str, Any]]):
-    """Results by value and model, each made from results by model and value when it is looked up."""
+    """Results by value and model; a value's results are taken from results by model and value when looked up."""
 
     def __init__(self, by_model: Mapping[str, Mapping[Any, Any]]) -> None:
         self._by_model = by_model

@@ -33,14 +33,15 @@ class ExactCurve:
     """The sums and points that a ranking's metrics need, collected block by block from the highest score down.
 
     Areas are sums over all points. Everything else is read at a vertex of the hull, at the best value of a metric, or
-    where the curve crosses a line: these points are kept, with some more in between for pictures.
+    where the curve crosses a line. These points are kept, and also some points between them, for pictures.
 
     Parameters
     ----------
     n_pos, n_neg : int
         Total numbers of positives and negatives, or their units of weight.
     keep : callable, optional
-        Called with a block's counts, followed by those of all rows; returns one more row to keep, or None.
+        Called with each block's counts, and the counts of all rows as their last row; returns the index of one more row
+        to keep, or None.
     at : ndarray of uint64
         Keys of thresholds at which counts are kept.
     above : tuple of int
@@ -100,7 +101,7 @@ class ExactCurve:
         )
 
     def _of_hull(self, piece: ThresholdCounts) -> Iterator[int]:
-        """Yield the rows of the upper hull, and the one farthest below the diagonal."""
+        """Yield the rows on the upper hull, and the rows around the points farthest below and above the diagonal."""
         vertices = hull(piece)
         yield from np.searchsorted(-piece.thresholds, -vertices.thresholds).tolist()
         above = piece.tps * float(self.n_neg) - piece.fps * float(self.n_pos)

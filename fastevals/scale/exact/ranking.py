@@ -89,9 +89,9 @@ class ExactRanking(Ranking):
 
     Negatives are counted between the scores of positives, the requested thresholds, and hundredths from 0 to 1. So all
     curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even point,
-    an equal error rate or a quota is among negatives, they are counted in further scans. Counts at other thresholds,
-    metrics of probabilities, and the best threshold by a function raise an error, unless at most one negative lies
-    between any two of these scores: then the score of each row is known.
+    an equal error rate or a quota is among negatives, these negatives are counted in further scans. Counts at other
+    thresholds, metrics of probabilities, and the best threshold by a function raise an error, unless at most one
+    negative lies between any two of these scores, so that each row's score is known.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ class ExactRanking(Ranking):
         Positives and negatives.
     classes : Classes
     recount : callable
-        Called with keys; returns the negatives around these atoms, from the first to the last. Copies and pickled
-        rankings lack it.
+        Called with the keys of atoms; returns the counts of negatives at and between them, from the first atom to the
+        last. Copies and pickled rankings lack it.
     is_weighted : bool
         Whether the counts are weights of rows.
     sums : RowSums, optional
@@ -202,9 +202,10 @@ class ExactRanking(Ranking):
         return super().threshold_for(**{name: limit})
 
     def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
-        """Count negatives in finer ranges until the score is known at which true and false positives meet a condition.
+        """Count negatives in finer ranges until it is known at which score the counts of positives meet a condition.
 
-        The condition must hold at all lower thresholds too.
+        `is_reached` tells whether true and false positives meet it. If they do at one threshold, they must at all lower
+        ones.
         """
         while True:
             counts, atoms = self.counts, self._atoms

@@ -164,7 +164,7 @@ class ExactScans:
     ) -> None:
         """Count the negatives of blocks; call `done` with the counts of each model, from the highest range down.
 
-        `beside` is called with all rows in one of the scans.
+        If `beside` is given, it is called with all rows, batch by batch, during one of the scans.
         """
         large = sum(block.n_samples for block in self.blocks.values()) >= 2**32
         models = range(len(self.reader.scores))
