@@ -533,7 +533,7 @@ class ColumnRoles:
 
     @property
     def weights(self) -> dict[str, str | None]:
-        """The weight column under the option that named it, and None under the other option."""
+        """The weight column by the option that gave it; None for the other option."""
         name = self.weight
         return {
             "sample_weight": None if self.are_copies else name,
@@ -629,7 +629,7 @@ def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
 
 
 def _as_label(text: str, like: Any) -> Any:
-    """Convert an option's text to the type of the label `like`, or return None; booleans may be true and false."""
+    """Convert an option's text to the type of the label `like`, or return None; "true" and "false" can be booleans."""
     if isinstance(like, str):
         return text
     if isinstance(like, bool) and text.lower() in ("true", "false"):

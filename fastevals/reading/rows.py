@@ -282,7 +282,7 @@ class RowReader(ColumnReader):
     are_copies : bool
         Whether weights are numbers of copies.
     are_groups : bool
-        Whether values of `by` are groups, so that each row must have one; otherwise rows without a value are a block.
+        Whether values of `by` are groups, so that each row must have one; otherwise rows without a value form a block.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     rules : RowRules
@@ -612,7 +612,7 @@ class Weights(NamedTuple):
     frequency_weight: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the given column under its argument's name; raise if both are given."""
+        """Return the weight column by the name of the argument that gave it; raise if both arguments are given."""
         check_one_weight(self.sample_weight, self.frequency_weight, ("sample_weight", "frequency_weight"))
         return given_columns(**self._asdict())
 
@@ -623,5 +623,5 @@ class Weights(NamedTuple):
 
     @property
     def column(self) -> str | None:
-        """The given column, or None."""
+        """The column given by either argument, or None."""
         return self.frequency_weight if self.are_copies else self.sample_weight

@@ -291,7 +291,8 @@ class RankingSummary(Summary):
     def _fits(self, counts: NDArray[Any]) -> bool:
         """Return whether a chunk can be counted in the grid.
 
-        The grid's cells must tie few more rows of the chunk than cells fitted to it would; in a grid of atoms, none.
+        It can if the grid's cells leave at most a few times as many pairs of rows in doubt as cells fitted to the chunk
+        would. A grid of atoms must leave none.
         """
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
@@ -314,7 +315,7 @@ class RankingSummary(Summary):
     # Reading ----------------------------------------------------------------------------------------------------------
 
     def _counted(self) -> RankingSummary:
-        """Return the same summary with waiting rows counted; itself if there are none."""
+        """Return this summary if no rows wait, otherwise a copy in which the waiting rows are counted."""
         if not self._waiting:
             return self
         summary = self._copy()

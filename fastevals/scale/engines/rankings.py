@@ -85,7 +85,7 @@ class FrameSample(NamedTuple):
 def count_scores(
     sample: FrameSample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
-    """Count scores in ranges fitted to the sample; count separate scores if the sample has all rows and few scores."""
+    """Count scores in ranges fitted to the sample, or each distinct score if the sample has all rows and few scores."""
     frame, columns = sample.frame, sample.columns
     weight = frame.largest_weight(None if columns.are_copies else columns.weight, columns.rules)
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}

@@ -55,7 +55,7 @@ class AtomCounts:
     between : ndarray of shape (n_atoms + 1,)
         Negatives below the first atom, between neighbouring atoms, and above the last.
     least : ndarray of uint64 of shape (n_atoms + 1,)
-        For each entry of `between`, the key of the lowest negative that it counts, if there are any.
+        For each entry of `between`, the key of the lowest of its negatives, if it has any.
     squares : AtomCounts or None
         The same counts with squared weights in place of weights.
     """

@@ -40,8 +40,8 @@ class ExactCurve:
     n_pos, n_neg : int
         Total numbers of positives and negatives, or their units of weight.
     keep : callable, optional
-        Called with each block's counts, and the counts of all rows as their last row; returns the index of one more row
-        to keep, or None.
+        Called with each block's counts, followed by a last row with the counts of all rows; returns the index of one
+        more row to keep, or None.
     at : ndarray of uint64
         Keys of thresholds at which counts are kept.
     above : tuple of int
@@ -124,7 +124,7 @@ class ExactCurve:
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
 
     def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
-        """Return all points if the atoms are complete; None if they are not, or if points would be too many."""
+        """Return all points if the atoms are complete; None if they are not, or if there would be too many points."""
         if atoms.keys.size > MOST_POINTS or atoms.totals != (self.n_pos, self.n_neg):
             return None
         return joined_points(list(atoms.points(0, 0)))

@@ -324,7 +324,7 @@ class NotWholeError(ValueError):
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
-    """Return weights as integers; raise if they aren't, or are too large for floats to distinguish from neighbours."""
+    """Return weights as integers; raise if a weight is not an integer, or too large for floats to hold each integer."""
     name = reader.names[str(reader.weight)]
     odd = weights != np.trunc(weights)
     if odd.any():
