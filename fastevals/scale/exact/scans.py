@@ -324,7 +324,7 @@ class NotWholeError(ValueError):
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
-    """Return weights as integers; raise if a weight is not an integer, or too large for floats to hold each integer."""
+    """Return weights as integers; raise if a weight is not an integer, or above 2**53, where floats skip integers."""
     name = reader.names[str(reader.weight)]
     odd = weights != np.trunc(weights)
     if odd.any():
