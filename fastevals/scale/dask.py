@@ -107,7 +107,7 @@ class DaskFrame(Frame):
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, with one range of scores per partition; they are kept while the context lasts."""
+        """Return the same rows, with one range of scores per partition; rows are kept while the context lasts."""
         yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
 
 

@@ -140,7 +140,7 @@ class SparkFrame(Frame):
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, with one range of scores per partition; they stay on disk while the context lasts."""
+        """Return the same rows, with one range of scores per partition; rows stay on disk while the context lasts."""
         from pyspark import StorageLevel
 
         kept = self.select(columns).repartitionByRange(n_ranges, _quoted(column)).persist(StorageLevel.DISK_ONLY)

@@ -98,7 +98,7 @@ class Frame(ABC):
 
     @abstractmethod
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:
-        """Return the same rows, with one range of scores per partition; they are kept while the context lasts."""
+        """Return the same rows, with one range of scores per partition; rows are kept while the context lasts."""
 
     def do(self, task: Task) -> Any:
         """Run a task and return the answer for all rows; raise if it failed."""

@@ -157,7 +157,7 @@ class ExactCurve:
     def ranking(
         self, highest: int, rows: tuple[int, int], classes: Classes, weighs_rows: bool, sums: RowSums | None = None
     ) -> CertifiedRanking:
-        """Return the ranking if there are too many points to keep; `rows` has the positives and negatives."""
+        """Return the ranking of data with too many points to keep; `rows` has the counts of positives and negatives."""
         unit, moments = (1.0, None) if weighs_rows else (None, self.moments)
         cells = self.cells(highest)
         return CertifiedRanking(cells, classes, rows=rows, unit=unit, known=self.metrics, moments=moments, sums=sums)
