@@ -247,7 +247,7 @@ class RankingSummary(Summary):
             )
 
     def _count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> None:
-        """Count a chunk: in the grid if it fits, as atoms if there are few, else in a new grid fitted to it."""
+        """Count a chunk: in the grid if it fits, as atoms if these are few, else in a new grid fitted to the chunk."""
         if self._grid is None and not self._cells.are_atoms:
             self._use(grid_of_cells(self._cells) or fit_grid(sample_of(scores, flags), self._n_cells))
         if self._grid is not None:
