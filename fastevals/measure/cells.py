@@ -253,7 +253,7 @@ def matthews(cells: Cells) -> Floats:
 
 
 def matthews_parts(cells: Cells) -> Parts:
-    """Return numerator and denominator of the correlation's signed square, which orders thresholds equally."""
+    """Return numerator and denominator of the correlation's signed square, which orders thresholds as it does."""
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
     found = excess(Cells(tp, fp, fn, tn))
     return found * abs(found), (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
@@ -274,7 +274,7 @@ def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prio
 
 
 def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Parts:
-    """Return the total cost and the number of rows; with a prior, of positive-negative pairs instead of rows."""
+    """Return total cost and number of rows; with a prior, the total over positive-negative pairs and their number."""
     if prior is None:
         return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)

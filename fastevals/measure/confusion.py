@@ -62,8 +62,8 @@ class ConfusionMatrix(Result, Generic[V]):
         Names of the classes; 0 to K - 1 by default. If a frame names the classes, `labels` sets their order. The second
         of two classes is the positive class.
     pos_label : label, optional
-        The positive class, if there are two classes. With `labels` it must be the second. Without `labels`, 0 reorders
-        the matrix so that the positive class comes last.
+        The positive class, if there are two classes. With `labels` it must be the second. Without `labels`,
+        ``pos_label=0`` swaps the two classes, so that the positive class comes last.
 
     Attributes
     ----------
@@ -72,8 +72,8 @@ class ConfusionMatrix(Result, Generic[V]):
     labels : ndarray of shape (K,)
         Names of the classes; if there are two, the positive class comes last.
     pos_label : label or None
-        The positive class of two. None for more classes, or if it was not named: metrics that need it then raise an
-        error, but averages over classes and values per class work.
+        The positive class, if there are two classes. None if there are more, or if the positive class was not named:
+        metrics that need it then raise an error, but averages over classes and values per class work.
 
     Raises
     ------
@@ -144,8 +144,8 @@ class ConfusionMatrix(Result, Generic[V]):
             The classes in order; the second of two is the positive class. By default all labels that occur, sorted. A
             row with another label is an error.
         pos_label : label, optional
-            The positive class of two, which comes last. By default 1 for labels 0/1, -1/1 and booleans; for other
-            labels it must be given, or metrics that need it raise an error.
+            Which of the two classes is the positive one; it comes last. By default 1 for labels 0/1, -1/1 and booleans;
+            for other labels it must be given, or metrics that need it raise an error.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, at least 0. A weighted matrix has values, but no intervals or tests.
         frequency_weight : array-like of shape (n_samples,), optional
@@ -274,7 +274,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and labels as lists, the positive class of two, and the axes that metrics average over."""
+        """Return counts and labels as lists, the positive class (None unless there are two), and averaged axes."""
         fields = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
         return {name: as_json(each) for name, each in fields.items()} | {"macro_axes": list(self._mean_axes)}
 
@@ -430,8 +430,9 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         average : {"binary", None, "micro", "macro", "weighted"}
-            "binary": the positive class of two (`pos_label`); None: each class; "micro": from the counts added up over
-            classes; "macro": the mean over classes; "weighted": the mean over classes, weighted by their rows.
+            "binary": the metric of the positive class (`pos_label`), if there are two classes; None: each class;
+            "micro": from the counts added up over classes; "macro": the mean over classes; "weighted": the mean over
+            classes, weighted by their rows.
 
         Returns
         -------
@@ -530,8 +531,9 @@ class ConfusionMatrix(Result, Generic[V]):
         average : {"binary", None, "micro", "macro", "weighted"}
             As in `precision`.
         macro : {"mean-of-f", "of-means"}
-            How to average over classes (`average`) or over a stack (`macro()`): take the mean of the F-scores, or the
-            F-score of mean precision and mean recall, which is never smaller if all precisions and recalls are defined.
+            How to average over classes (`average`) or over a stack (`macro()`): "mean-of-f" is the mean of the
+            F-scores, and "of-means" is the F-score of mean precision and mean recall. "of-means" is never smaller if
+            all precisions and recalls are defined.
 
         Returns
         -------
@@ -723,7 +725,7 @@ class ConfusionMatrix(Result, Generic[V]):
         )
 
     def _total(self) -> NDArray[Any]:
-        """Return the sum of all counts, added so that the accuracy of a perfect matrix is exactly 1."""
+        """Return the sum of all counts, added in an order that makes the accuracy of a perfect matrix exactly 1."""
         return np.asarray(self._right() + self._wrong())
 
     def _one_vs_rest(self) -> Cells:
@@ -733,8 +735,9 @@ class ConfusionMatrix(Result, Generic[V]):
     def _agreement(self) -> BeyondChance:
         """Compare the agreement of truth and prediction with chance.
 
-        The result is exact for integers (Python's own past 2**31), and for floats so far apart that their products
-        underflow. For other floats no small difference is computed from large sums, because it would lose digits.
+        The result is exact for integers (Python's own are used past 2**31), and for floats so far apart that their
+        products underflow. For other floats no small difference is computed from large sums, because the difference
+        would lose digits.
         """
         counts = self.counts
         if counts.dtype.kind == "f":
@@ -773,8 +776,8 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 class BeyondChance(NamedTuple):
     """Agreement of truth and prediction beyond chance, their variances, and the disagreement expected by chance.
 
-    All are multiplied by the squared number of rows. They are integers (Python's own where products would overflow), or
-    floats.
+    All four are multiplied by the squared number of rows. They are integers (Python's own where products would
+    overflow), or floats.
     """
 
     beyond_chance: NDArray[Any]
@@ -784,7 +787,7 @@ class BeyondChance(NamedTuple):
 
     @classmethod
     def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
-        """Compute all four from the rows predicted right and wrong, and each label's true and predicted rows."""
+        """Compute all four from numbers of rows: predicted right and wrong, and of each true and predicted class."""
         right, total = np.asarray(right), np.asarray(right + wrong)  # this sum makes perfect agreement exactly 1
         if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
             right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))

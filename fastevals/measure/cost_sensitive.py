@@ -84,7 +84,7 @@ def minimum_cost_predictions(
     decisions = np.empty(n_samples, dtype=names.dtype)
 
     def decide(rows: slice, space: tuple[NDArray[np.float64], NDArray[np.int64]]) -> tuple[bool, int | None]:
-        """Decide a block of rows; return whether they are probabilities, and the first row without a possible class."""
+        """Decide a block of rows; return whether all are distributions, and the first row without a possible class."""
         n = rows.stop - rows.start
         probabilities, chosen = space[0][:, :n], space[1][:n]
         with np.errstate(over="ignore"):  # longer floats may overflow
@@ -250,7 +250,7 @@ def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
 
 
 def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error about the first row that is not a distribution: NaN, a value out of range, or its sum."""
+    """Raise an error about the first row that is no distribution: it has NaN, a value out of range or a wrong sum."""
     rows = array.astype(np.float64).reshape(array.shape[0], -1)
     nan = np.isnan(rows).any(axis=1)
     if nan.any():

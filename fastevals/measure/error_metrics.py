@@ -71,7 +71,7 @@ def r2(sums: RegressionSums) -> Floats:
 @np.errstate(over="ignore")
 def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
     """Mean of absolute errors, each times `quantile` if the prediction is too low, or 1 - `quantile` if too high."""
-    # A factor of zero drops its side, even if the sum is infinite.
+    # A sum whose factor is zero is left out, even if the sum is infinite.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
     return np.asarray(sum(sides) / sums.weight / sums.unit)
 

@@ -65,7 +65,7 @@ class Kind(ABC):
 
     @abstractmethod
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
-        """Check and return the ground truth and predictions of the same rows; keys are their names in errors."""
+        """Check and return the ground truth and predictions of the same rows; errors name predictions by their keys."""
 
     @abstractmethod
     def metric(self, spec: Spec, argument: str = "metrics") -> Any:
@@ -164,7 +164,7 @@ class Labels(Kind):
     ) -> list[Floats]:
         """Return each metric of a stack of shape (n, ..., K, K) along its first axis; NaN if undefined.
 
-        Metrics are averaged along `mean_axes`; errors about a user's function name `argument`.
+        Metrics are averaged along `mean_axes`; if a user's function is at fault, the error message names `argument`.
         """
         stack = _Stack(counts, classes, mean_axes)
         return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
@@ -280,7 +280,7 @@ def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> No
 
 
 def _checked_along(name: str, values: Any, n: int) -> Floats:
-    """Return the result of a user's function of a stack; raise unless it is real numbers along the first axis."""
+    """Return the result of a user's function of a stack as floats; raise unless the first axis has n real numbers."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
         raise ValueError(
@@ -293,7 +293,7 @@ def _checked_along(name: str, values: Any, n: int) -> Floats:
 def check_needed_probabilities(specs: MetricSpecs, scores: Mapping[str, Array]) -> None:
     """Raise if a metric needs probabilities and no model predicts them; warn if some models don't.
 
-    Keys are the scores' names in messages.
+    The keys of `scores` are names in messages.
     """
     names = {each.name for each in specs.values() if isinstance(each, MetricSpec)}
     names = {name for name in names & METRICS.keys() if METRICS[name].of == "probabilities"}

@@ -233,7 +233,7 @@ def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
 def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
     """Return the bounds of the quantity that a metric optimizes on the rows; None for other metrics.
 
-    Accuracy at the threshold with the lowest error rate also counts: both have the same best threshold.
+    Accuracy at the threshold with the lowest error rate is also optimized: both metrics have the same best threshold.
     """
     if not isinstance(spec, MetricSpec):
         return None
@@ -389,7 +389,7 @@ def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
 
 
 def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
-    """Return a metric at the threshold that is best by another; undefined if the other needs a missing class.
+    """Return a metric at the threshold that is best by another metric; undefined if that metric needs a missing class.
 
     Without positives F is 0 at all thresholds, so the highest score is best.
     """

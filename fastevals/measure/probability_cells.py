@@ -1,4 +1,7 @@
-"""Count probabilities in small cells, each class at its mean; losses then have replicates for any number of rows."""
+"""Count the rows of each class in small cells, at their mean probability.
+
+Replicates of losses are drawn from these cells, so any number of rows will do.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ N_BINS = 10  # bins of the calibration error; no cell crosses their edges
 
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
-    """Return counts with the rows of each class and cell at their mean score, as `ProbabilitySummary` counts them.
+    """Return counts in which all rows of one class in one cell have their mean score, as in a `ProbabilitySummary`.
 
     Return None if scores are not probabilities, or if there are more rows than the sums can hold.
     """
@@ -61,7 +64,7 @@ def counts_of_cells(
     edges: NDArray[np.float64],
     amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts with the rows of each class and cell at their mean, from the arrays of `count_probabilities`.
+    """Return counts in which all rows of one class in one cell have their mean, from `count_probabilities`' arrays.
 
     If `amounts` per cell are given, they are counted instead of rows.
     """
@@ -85,7 +88,7 @@ def counts_of_cells(
 
 
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """Return mean probabilities; if rounding took one across an edge, move it back to its rows' bin (odd or even)."""
+    """Return mean probabilities; if rounding moved a mean across an edge, return it to its rows' bin (odd or even)."""
     at = np.rint(p * (edges.size - 1)).astype(np.intp)
     back = np.where((at - 1) & 1 == odd, edges[at], np.nextafter(edges[at], 1))
     strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # bins include their upper edge

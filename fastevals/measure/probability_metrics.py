@@ -469,9 +469,9 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 
 
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Cut bins at the lowest probability with at least a share of k / n_bins of the rows at or below it, for each k.
+    """For each k, cut at the lowest probability p for which at least a share k / n_bins of the rows is at or below p.
 
-    This probability follows the last row of the counts with at most a share of 1 - k / n_bins at or above it.
+    In the counts, p is the threshold after the last one at or above which at most a share of 1 - k / n_bins lies.
     """
     # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)
@@ -493,8 +493,8 @@ def sum_bins(
 ) -> list[NDArray[np.float64]]:
     """Sum over each bin, the highest first.
 
-    `terms` returns arrays over a block's groups. It is called with the groups and a function that repeats an array
-    over bins for each group.
+    `terms` returns arrays with one value per group of a block. It is called with the groups, and with a function that
+    expands an array with one value per bin to one value per group.
     """
 
     def block_sums(block: slice, groups: Groups) -> list[tuple[int, list[Any]]]:

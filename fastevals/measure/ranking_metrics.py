@@ -32,7 +32,7 @@ class Area(NamedTuple):
     times: int
 
     def of_sum(self, share: Fraction) -> float:
-        """Return a sum over the steps, given as a share of the positives, as the nearest float, at most 1."""
+        """Return the area as a float of at most 1, from the kernel's sum over all steps divided by the positives."""
         return float(min(share / self.times, Fraction(1)))
 
 
@@ -124,7 +124,7 @@ def average_precision(counts: ThresholdCounts) -> float:
 
 
 def _sum_over_positives(kernel: Callable[..., Any], counts: ThresholdCounts) -> Fraction:
-    """Sum a kernel of true positives over all steps, as a share of the positives."""
+    """Return the sum of a kernel of true positives over all steps, divided by the number of positives."""
     scale = power_of_two(counts.n_pos)
     return sum_steps(kernel, counts, scale) / Fraction(counts.n_pos * scale)
 
@@ -190,7 +190,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
-    """Return the FPR where the ROC polyline or its hull crosses FPR = 1 - TPR, and the threshold at or just past it."""
+    """Return the FPR where the ROC polyline or its hull crosses FPR = 1 - TPR, and the threshold there or just past."""
     if one_class(counts):
         return UNDEFINED_POINT
     if as_flag("on_hull", on_hull):

@@ -2,8 +2,8 @@
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` for
 probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors, or a method of
-`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports the other classes that need a method
-for it.
+`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` then names the other classes that need a method
+for the metric.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class ReplicateKernel(NamedTuple):
     then : callable, optional
         Function applied to the value.
     of_thresholds : callable, optional
-        Given the rows' scores, returns each row's term if it is positive, and if it is negative. The metric is then a
-        function of the sums of these terms over rows, and no steps are swept.
+        Given the rows' scores, returns two arrays: each row's term if the row is positive, and its term if the row is
+        negative. The metric is then a function of the sums of these terms over rows, and no steps are swept.
     n_bins : int
         Number of bins of equal width; the absolute values of their sums are added up. 0 means a mean over rows.
     """
@@ -125,8 +125,8 @@ class Metric:
     symmetric : bool
         Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether each of the metric's usual options has an entry (F1 is the F-score with beta 1), which the report and
-        `best_threshold` use instead.
+        Whether the metric with each of its usual options has an entry of its own (F1 is the F-score with beta 1). The
+        report and `best_threshold` use these entries instead.
     certificate : "ends", "steps", "distances", "thresholds" or ""
         What bounds the metric if only ranges of the scores are known. "ends": its values in the worst and the best
         order, because it never gets worse when a positive's score rises or a negative's falls (for cells, at each
@@ -145,13 +145,15 @@ class Metric:
     loss : RowLoss, optional
         What a row adds to the sum behind a metric of targets.
     optimized_bounds : tuple of float, optional
-        Bounds of the quantity whose optimum is the metric: over all thresholds, for each cost, or over the signs
-        of differences (a sum of absolute values is the largest of signed sums).
+        If the metric is the optimum of a quantity, the bounds of the quantity. The optimum is over all thresholds, over
+        all thresholds for each cost, or over the signs of differences (a sum of absolute values is the largest of the
+        signed sums).
     synonyms : str
         Other names that are accepted, in lower case: abbreviations, and names that mean this metric alone in other
         libraries.
     aliases : str
-        Names that are refused because they may also mean its negative or another metric; the error suggests this one.
+        Names that are refused because they may also mean the metric's negative or another metric; the error suggests
+        this one.
     option_aliases : dict of str to str
         Other libraries' names for the metric with an option, by the option as written here.
     """
@@ -219,7 +221,7 @@ class Metric:
         return hasattr(ConfusionMatrix, self.name)
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
-        """Compute the metric from counts; ignore options that it does not take."""
+        """Compute the metric from counts; ignore options that the metric does not take."""
         if self.of == "probabilities" and not are_probabilities(cast("ThresholdCounts", counts)):
             return math.nan
         value = self.function(counts, **{name: value for name, value in options.items() if name in self.options})

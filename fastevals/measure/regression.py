@@ -94,7 +94,7 @@ def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) 
 
 
 def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
-    """Return the middle two of n errors (or one twice), or -inf and inf for errors outside the bracket."""
+    """Return the middle two of n errors (twice the same if n is odd); -inf or inf for one outside the bracket."""
     before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
     if bracket[0] == bracket[1]:
         at_high = 0  # the same errors as at the low end
@@ -115,9 +115,9 @@ def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: in
 
 
 def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
-    """Return the errors in the middle by weight: the one at which the weight passes half (twice), or both around half.
+    """Return the error at which the cumulative weight passes half, twice; if half is hit, this error and the next.
 
-    Weights that span less than 2**53 are added without rounding, so that half is hit exactly or not at all.
+    Weights that span less than 2**53 are added without rounding, so that no rounding error hides that half is hit.
     """
     totals = [
         sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
@@ -136,7 +136,7 @@ def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedia
 TARGETS = 4  # index of the first sum of targets among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets that are sampled for the origin
 LEAST_SQUARES = 2.0**-900  # smaller sums of squares may have lost digits
-FAR_SHARE = 0.75  # largest share of the squared deviations from the origin that its distance from the mean may cause
+FAR_SHARE = 0.75  # largest share of squared deviations from the origin that may be due to its distance from the mean
 MOST_SHOWN = 4  # models in a repr
 
 
@@ -237,8 +237,8 @@ def regression_metrics(
 
     Notes
     -----
-    This takes about 6 % of the predictions' memory, or as much as one model's predictions if a regular sample of rows
-    misleads about the median. Results are the same to the bit with any number of threads.
+    This takes about 6 % of the predictions' memory, or as much as one model's predictions if the sample of rows (at
+    regular steps) misleads about the median. Results are the same to the bit with any number of threads.
 
     References
     ----------
@@ -408,7 +408,7 @@ def _read_rows(
     brackets: Sequence[Bracket],
     origin: float,
 ) -> tuple[Floats, list[list[ErrorsAroundMedian]]]:
-    """Read all rows; return each model's sums (the first model's include the targets') and errors around its median."""
+    """Read all rows; return each model's sums (the first's include the targets') and errors around each median."""
     parts = chunks(targets.size)
 
     def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, ErrorsAroundMedian]:

@@ -87,7 +87,8 @@ def checked_limit(name: str, limit: Any) -> float:
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     """Return the row at which one rate is best while another is within its limit; None if no row is.
 
-    For `n_predicted` it is the row with the most rows predicted positive, even if the last of them gain nothing.
+    For `n_predicted` return the highest threshold that predicts the most rows positive within the limit, even if the
+    last of these rows add no recall.
     """
     rate, bound, best, sign, *_ = CONSTRAINTS[name]
     if name == QUOTA:

@@ -2,13 +2,12 @@
 
 Predictions are added up per sample in a state whose size does not depend on the number of models: for squared loss the
 mean and the squared deviations from it, for 0-1 loss the number of models that vote for each class. States of different
-models can be merged. `BiasVarianceSummary` keeps the state of all samples, so that models can come in any order and
-from several processes, and are not kept. `bias_variance` has all predictions, so it loops the other way: it takes one
-block of samples after another through all models, while their state stays in cache, and keeps only the parts of the
-loss.
+models can be merged. `BiasVarianceSummary` keeps the state of all samples, but no predictions, so that models can come
+in any order and from several processes. `bias_variance` has all predictions, so it takes one block of samples after
+another: it adds all models to the block's state, which stays in cache, and then keeps only the parts of the loss.
 
-In both cases the loss then returns its parts for each sample. They are summed over samples in fixed blocks, in order,
-so the result is the same to the bit with any number of threads.
+In both cases the parts of the loss are then computed for each sample. The parts are summed over samples in fixed
+blocks, in order, so the result is the same to the bit with any number of threads.
 """
 
 from __future__ import annotations
@@ -116,26 +115,28 @@ def bias_variance(
     Notes
     -----
     **Squared loss.** The main prediction is the mean over models (2.37), ``bias_squared`` is its squared distance from
-    the target (2.40), and ``variance`` the mean squared distance of predictions from it (2.38, divided by `n_models`).
-    Without `y_observed` the expected loss is the sum of the two. With it, ``noise`` is the mean of ``(y_observed -
-    y_true)**2`` (2.39), and ``cross_term``, which (2.41) assumes to be zero, is the mean of ``2 * (prediction - y_true)
-    * (y_true - y_observed)``. The expected loss, the mean of ``(prediction - y_observed)**2``, is then the sum of all
-    four. Sums are accurate to 1e-12, even if targets are far from zero. Numbers are read as float64. If squares
-    overflow, parts are infinite; if sums do, they may be infinite or NaN.
+    the target (2.40), and ``variance`` is the mean squared distance of predictions from the main prediction (2.38,
+    divided by `n_models`). Without `y_observed` the expected loss is the sum of these two terms. With `y_observed`,
+    ``noise`` is the mean of ``(y_observed - y_true)**2`` (2.39), and ``cross_term``, which (2.41) assumes to be zero,
+    is the mean of ``2 * (prediction - y_true) * (y_true - y_observed)``. The expected loss, the mean of ``(prediction -
+    y_observed)**2``, is then the sum of all four terms. Sums are accurate to 1e-12, even if targets are far from zero.
+    Numbers are read as float64. If squares overflow, parts are infinite; if sums overflow, parts may be infinite or
+    NaN.
 
     **0-1 loss** is not bias plus variance, because models that differ from a wrong main prediction may be right. The
     main prediction is the most frequent class, or the first of several equally frequent classes. With n models, of
     which c_k predict class k for a sample, every part is an integer divided by n or 2 n**2, computed exactly:
 
-    - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 if the main prediction is wrong. If
-      it is right, each prediction that differs from it costs 1 / n. If it is wrong, each prediction of the true class
-      saves 1 / n (with two classes, each prediction that differs from the main one). With two classes and one observed
-      label per sample, ``noise_effect`` is ``(2 * P(prediction == y_true) - 1) * noise``.
+    - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 if the main prediction is wrong. The
+      net variance depends on the main prediction: if that is right, each prediction that differs from it adds 1 / n; if
+      it is wrong, each prediction of the true class subtracts 1 / n (with two classes, these are all predictions that
+      differ from the main one). With two classes and one observed label per sample, ``noise_effect`` is ``(2 *
+      P(prediction == y_true) - 1) * noise``.
     - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``. Let P(k) be the share of
       predictions of class k, and P(y_k) the share of observed labels of class k. ``bias_squared`` is half the sum over
-      classes of ``(P(y_k) - P(k))**2``; variance and noise are ``(1 - sum of P(k)**2) / 2`` and ``(1 - sum of
-      P(y_k)**2) / 2``. Only observed labels count, so with one observed label per sample there is no noise.
-      `cross_term` is the covariance of labels and predictions, which the authors assume to be independent.
+      classes of ``(P(y_k) - P(k))**2``; variance is ``(1 - sum of P(k)**2) / 2``, and noise is ``(1 - sum of P(y_k)**2)
+      / 2``. Only observed labels count, so with one observed label per sample there is no noise. `cross_term` is the
+      covariance of labels and predictions, which the authors assume to be independent.
     - *james*: ``expected_loss = noise + systematic_effect + variance_effect``: the loss of predicting the true label,
       the additional loss of the main prediction, and the additional loss of the predictions.
 
@@ -201,8 +202,8 @@ class BiasVarianceSummary:
     -----
     Besides the targets, squared loss takes 24 bytes per sample (a mean in double-double precision and the squared
     deviations from it), or 48 if models have observed targets of their own. 0-1 loss takes 4 bytes per sample and
-    class, or 8 bytes and another 4 per sample if models have observed labels of their own. With models in any order,
-    results equal those of `bias_variance`: exactly for 0-1 loss, to 1e-12 for squared loss.
+    class, or 8 bytes and another 4 per sample if models have observed labels of their own. Whatever the order of the
+    models, results equal those of `bias_variance`: exactly for 0-1 loss, to 1e-12 for squared loss.
 
     Examples
     --------
@@ -300,7 +301,7 @@ class BiasVarianceSummary:
         Raises
         ------
         ValueError
-            If the two have different targets, weights or options, or if one was interrupted.
+            If the two summaries have different targets, weights or options, or if an update of either was interrupted.
         """
         check_kind("other", other, BiasVarianceSummary)
         _check_complete("this summary", self._complete)

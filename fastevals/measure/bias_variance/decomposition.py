@@ -196,7 +196,7 @@ class Loss(Protocol):
 
 
 def as_model_columns(name: str, values: Any) -> dict[str, Any] | None:
-    """Return the models of a mapping or frame by their names in errors."""
+    """Return the models of a mapping or frame; keys are the models' names in error messages. None for an array."""
     columns = named_columns(name, values)
     if columns is not None and not columns:
         raise ValueError(f"{name} is empty: it must have at least one model")
@@ -228,7 +228,7 @@ def as_model_table(name: str, values: Any, n_samples: int, one: bool) -> tuple[N
 
 
 def as_named_alike(name: str, values: Any, like: str, named: Any) -> Any:
-    """Return values in the order of the models if both have names, which must be the same."""
+    """Return values in the order of the models if values and models both have names; the names must be the same."""
     ours, theirs = named_columns(name, values), named_columns(like, named)
     if ours is None or theirs is None:
         return values

@@ -43,9 +43,10 @@ class BiasVariance(Decomposition[V]):
     variance : float
         Variance of the predictions around the main prediction.
     noise : float
-        Variance of the observed labels around the true ones (for Kohavi and Wolpert: around each other).
+        Variance of the observed labels around the true ones (for Kohavi and Wolpert: of a sample's observed labels
+        among themselves).
     cross_term : float
-        The remainder, which averages to zero if labels are observed independently of the models.
+        The rest of the expected loss, which averages to zero if labels are observed independently of the models.
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ("bias_squared", "variance", "noise", "cross_term")

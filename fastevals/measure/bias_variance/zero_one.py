@@ -1,6 +1,6 @@
 """0-1 loss: the models' votes for the classes of each sample, and three ways to decompose the loss.
 
-All parts are integers, computed from vote counts and divided once at the end: the order of models does not matter.
+All parts are integers, computed from vote counts and divided once at the end, so the order of models does not matter.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DomingosDecomposition(Decomposition[V]):
     variance : float
         Share of predictions that differ from the main prediction.
     unbiased_variance : float
-        The variance over samples whose main prediction is right (0 for the others), which increases the loss.
+        Share of predictions that are wrong although the main prediction is right, which increases the loss.
     biased_variance : float
         Share of predictions that are right although the main prediction is wrong, which decreases the loss. With two
         classes these are all predictions that differ from a wrong main prediction.
@@ -442,7 +442,7 @@ class LabelNumbering:
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
-        """Return a block of labels as integers, and a table of class numbers; row ``integer - low`` is an integer's."""
+        """Return a block of labels as integers, `low`, and a table: row ``integer - low`` is its class number."""
         if isinstance(block, TextLabels):
             return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind

@@ -24,7 +24,7 @@ Values = NDArray[np.float64]
 
 T = TypeVar("T")
 
-SHARE_ROUNDING = 1e-13  # differences of shares up to this count as rounding errors (one row in 10**13)
+SHARE_ROUNDING = 1e-13  # shares that differ by at most this much (one row in 10**13) are taken as equal
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,8 +76,9 @@ class Curve(Frozen, ABC):
     def hull(self) -> Self:
         """Keep the points on the convex hull of the ROC curve, and return them as a curve of this kind.
 
-        Choosing randomly between two thresholds attains each of its points (Provost and Fawcett 2001,
-        doi:10.1023/A:1007601015854). For precision and recall it is Davis and Goadrich's (2006) achievable curve.
+        Choosing randomly between two thresholds attains each point of the hull (Provost and Fawcett 2001,
+        doi:10.1023/A:1007601015854). The hull of a precision-recall curve is Davis and Goadrich's (2006) achievable
+        curve.
         """
         return type(self)(ranking_metrics.hull(self.counts))
 
@@ -113,7 +114,7 @@ class Curve(Frozen, ABC):
         -------
         ndarray of shape (n_crossings, 2)
             Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves cross along
-            a stretch on which they coincide, only its first point is returned.
+            a stretch on which they coincide, only the first point of the stretch is returned.
 
         Raises
         ------
@@ -248,7 +249,7 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
     end = np.where(run_together, before + 1, after)
     share = np.where(run_together, 1.0, difference[before] / (difference[before] - difference[after]))
     at = y[before] + share * (y[end] - y[before])
-    # If the lines change sides in a jump, they meet at the value that both have reached first.
+    # If the lines change sides in a jump, they meet at the first value that both have reached.
     jump = ~run_together & (x[before] == x[end])
     rising = y[end] + others[end] > y[before] + others[before]
     arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))

@@ -43,7 +43,7 @@ class CostCurve(Curve):
     Attributes
     ----------
     fpr, fnr : ndarray of shape (n_thresholds + 1,)
-        Cost of each line at PC(+) = 0 and at 1; NaN if the class has no rows.
+        Cost of each line at PC(+) = 0 and at 1. `fpr` is NaN without negatives, and `fnr` without positives.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     lines : ndarray of shape (n_thresholds + 1, 2)
@@ -174,15 +174,15 @@ class CostCurve(Curve):
         return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True) -> CostOverPrior:
-        """Express the curve over the prior for fixed costs; unlike over PC(+), its shape then depends on the costs.
+        """Express the curve as a function of the prior, for fixed costs; its shape then depends on the costs.
 
         Parameters
         ----------
         cost_fp, cost_fn : float
             Cost of a false positive and of a false negative; at least 0, and not both 0.
         normalize : bool
-            Divide by the cost of predicting every row wrong at each prior. If False, costs are per row, in units of the
-            costs.
+            Divide the cost at each prior by the cost of predicting every row wrong. If False, costs are per row, in
+            units of the costs.
 
         Returns
         -------
@@ -240,7 +240,8 @@ class CostEnvelope(Frozen):
     cost : ndarray of shape (n_pieces + 1,)
         The cost at the ends of the pieces.
     thresholds : ndarray of shape (n_pieces,)
-        The best threshold on each piece, descending; +inf predicts no row positive, the lowest score every row.
+        The best threshold on each piece, descending; +inf predicts no row positive, and the lowest score predicts every
+        row positive.
     fpr, fnr : ndarray of shape (n_pieces,)
         The error rates at these thresholds: the cost of each threshold's line at PC(+) = 0 and at 1.
 
@@ -291,7 +292,7 @@ class CostEnvelope(Frozen):
         return _area_under(self.probability_cost, self.cost)
 
     def operating_range(self) -> Interval:
-        """Return the range of PC(+) in which the envelope is below the cost of predicting all and none; NaN if none."""
+        """Return the range of PC(+) where the envelope is below "predict all" and "predict none"; NaN if nowhere."""
         useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
         if not useful.size:
             return Interval(math.nan, math.nan)
@@ -326,7 +327,7 @@ class CostEnvelope(Frozen):
     def lines_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> tuple[NDArray[Any], ...]:
         """Return FPR, FNR and threshold of the lowest line at each PC(+), choosing the higher threshold if two tie.
 
-        `place` may have a relative error of `rounding`; within this distance of the point where lines meet, they tie.
+        `place` may have a relative error of `rounding`; lines tie within this distance of the point where they meet.
         """
         piece = np.searchsorted(self.probability_cost[1:-1], place * (1 - rounding), side="left")
         # At PC(+) = 0, or where no row can cost anything, "predict none" is free.
@@ -634,7 +635,7 @@ def _scale_costs(cost_fp: float, cost_fn: float) -> tuple[float, float]:
 
 
 def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
-    """Integrate the ratio of two straight lines in closed form: from n0 / d0 to n1 / d1."""
+    """Integrate, in closed form, the ratio of two straight lines: n0 / d0 at the start and n1 / d1 at the end."""
     if n0 == n1 == 0:
         return 0.0
     if d0 < d1:  # start at the larger end, so that u is in [-1, 0]

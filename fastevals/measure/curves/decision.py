@@ -33,8 +33,9 @@ def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, pr
     threshold_probability : float or array-like
         The probability pt, in [0, 1).
     prior : float in [0, 1], optional
-        Share of positives in the population on which the model will be used; by default the share in these rows. The
-        net benefit is then ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``; probabilities are not adapted.
+        Share of positives in the population on which the model will be used; by default the share in these rows. With a
+        prior the net benefit is ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``; the probabilities are not adjusted
+        to the prior.
 
     Returns
     -------
@@ -186,7 +187,7 @@ class DecisionCurve(Frozen):
         Raises
         ------
         ValueError
-            If it is out of range.
+            If a threshold probability is out of range.
         """
         return net_benefit(self.counts, threshold_probability, prior=self.prior)
 

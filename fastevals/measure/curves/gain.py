@@ -56,7 +56,7 @@ class _ShareCurve(Curve):
         Returns
         -------
         float, ndarray, or a tuple of two
-            Between points, rows of a group of ties are chosen at random.
+            Between points, the expected value if rows of a group of ties are chosen at random.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class GainCurve(_ShareCurve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftCurve(_ShareCurve):
-    """Positives found, relative to the number expected at random; unpacks ``share, lift, thresholds``.
+    """Positives found, relative to the number expected at random; unpacks as ``share, lift, thresholds``.
 
     Parameters
     ----------

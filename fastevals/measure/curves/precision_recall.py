@@ -20,7 +20,7 @@ class PrecisionRecallCurve(Curve):
     """Precision and recall at each threshold, from the highest down; unpacks as ``precision, recall, thresholds``.
 
     Between two points the counts are interpolated linearly, because choosing randomly between two thresholds attains
-    this; precision is then not linear in recall (Davis and Goadrich 2006).
+    such counts. Precision is then not linear in recall (Davis and Goadrich 2006).
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ class Axis(NamedTuple):
     label : str
     number : str
         Name of the number along the axis, a function of true and false positives: from `numbers.py`, or a metric of
-        cells. If only the mark of a model at its threshold needs it, `numbers_at` in `show/report/pictures.py` may
-        define it. `page.js` implements it too, to move the mark.
+        cells. A number that only marks a model at its threshold may be defined by `numbers_at` in
+        `show/report/pictures.py` instead. `page.js` also implements each number, to move the mark.
     scale : "linear" or "deviate"
     """
 
@@ -67,18 +67,18 @@ class CurveEntry(NamedTuple):
     undefined_without : tuple of str
         Classes ("positives", "negatives") without which the curve is undefined.
     made_by : tuple of str
-        Methods that make the curve, if they do not follow from its name: the first is called on the ranking, each next
-        one on the result of the one before.
+        Methods that make the curve, if they do not follow from its name: the first is called on the ranking, and each
+        further method on the previous one's result.
     averaged : "rates", "shares", "precision_and_recall" or ""
         What the methods `mean_...` in `many/folds.py` average over folds at each threshold. If empty, only `pool()` of
         `RankingFolds` has a method for the curve.
     detail : str
         How finely the curve distinguishes rows, as in `Detail`. Coarser counts yield two curves that enclose the true
-        one. If empty, there are always two.
+        one. If empty, there are always two such curves.
     size : "square", "wide" or "tall"
         Size of the picture.
     legend : str
-        Where a legend covers the least, in matplotlib's names of positions.
+        Position where a legend covers the least, as matplotlib names it.
     lines : tuple of Line
         Reference lines.
     area, area_metric : str

@@ -64,7 +64,7 @@ class RocCurve(_RateCurve):
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
-        From (0, 0) to (1, 1), ascending; NaN if the class has no rows.
+        From (0, 0) to (1, 1), ascending. `fpr` is NaN without negatives, and `tpr` without positives.
     thresholds : ndarray of shape (n_points,)
         Descending from +inf.
     area : float

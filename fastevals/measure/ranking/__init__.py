@@ -1,1 +1,1 @@
-"""Rankings: `base.py` has the methods, functions of counts of two classes; `ranking.py` makes rankings from rows."""
+"""Rankings: `base.py` has the methods, which read counts of two classes; `ranking.py` makes rankings from rows."""

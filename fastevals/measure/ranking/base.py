@@ -68,7 +68,7 @@ class BaseRanking(ABC):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or if they are unknown."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or if the sums are unknown."""
         return None
 
     # Areas and rates ----------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class BaseRanking(ABC):
     def roc_auc(self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True) -> float:
         """Area under the ROC curve: the chance that a positive ranks above a negative, counting a tie as half.
 
-        Without weights it is the float nearest to an exact ratio of two integers.
+        Without weights the value is the float nearest to an exact ratio of two integers.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         interpolation : {"davis-goadrich", "linear"}
-            "davis-goadrich": counts are linear between points, which choosing randomly between two thresholds attains.
+            "davis-goadrich": counts are linear between points; choosing randomly between two thresholds attains them.
             "linear": precision is linear in recall, which is optimistic but often published (trapezoids under
             scikit-learn's curve).
 
@@ -246,7 +246,8 @@ class BaseRanking(ABC):
         Returns
         -------
         OperatingPoint
-            The value, and the threshold at or just past it; NaN without positives, or if no positive ranks that high.
+            The value, and the threshold at or just past it; NaN without positives, or if no positive is among these
+            rows.
 
         References
         ----------
@@ -273,7 +274,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         on_hull : bool
-            Use the convex hull of the ROC curve instead, which choosing randomly between two thresholds attains.
+            Use the convex hull of the ROC curve instead; choosing randomly between two thresholds attains its points.
 
         Returns
         -------
@@ -705,7 +706,7 @@ class BaseRanking(ABC):
         return self._make_curve(LiftCurve)
 
     def cost_curve(self) -> CostCurve:
-        """Expected cost, plotted against a combination of prior and costs, with the threshold that minimizes it.
+        """Expected cost, plotted against a combination of prior and costs, and the threshold with the lowest cost.
 
         Returns
         -------
@@ -796,7 +797,7 @@ class BaseRanking(ABC):
         -------
         ranking : Ranking
         doubts : dict of str to (float, float)
-            How far the value over all rows may lie below and above the ranking's; exact metrics are left out.
+            How far the value over all rows may lie below and above the ranking's value; exact metrics are left out.
         """
 
     # Results that some rankings have without counts; warnings ---------------------------------------------------------
@@ -810,7 +811,7 @@ class BaseRanking(ABC):
         return None
 
     def _sum_of_precision(self) -> Fraction | None:
-        """Return the sum over thresholds of precision times the gained true positives, if no counts are needed."""
+        """Return the sum over thresholds of precision times the gained true positives; None if it needs counts."""
         return None
 
     def _warn_if(self, undefined: bool, name: str, reason: str | None = None) -> None:

@@ -51,7 +51,7 @@ class Ranking(BaseRanking):
 
     The scores are sorted once; every method sweeps the sorted scores or the counts made from them. Changing the
     arrays afterwards has no effect. A row is predicted positive when ``score >= threshold``. Only equal scores are tied
-    (``-0.0 == 0.0``), however close others are.
+    (``-0.0 == 0.0``); scores that differ are not, however close they are.
 
     Parameters
     ----------
@@ -92,7 +92,8 @@ class Ranking(BaseRanking):
     -----
     Building takes about 9 bytes per row. The ranking then holds 8 bytes per row until `counts` are computed, which take
     24 bytes per distinct score. `counts` are computed immediately if there are few distinct scores, or if rows have
-    weights (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for new rankings.
+    weights; with weights, building takes about 41 bytes per row or more. Up to 128 MiB of deleted rankings' memory is
+    kept for new rankings.
 
     Examples
     --------
@@ -276,7 +277,7 @@ class Ranking(BaseRanking):
         rows: tuple[int, int] | None = None,
         squares: SquaredWeights | None = None,
     ) -> Ranking:
-        """Rank counted rows of two named classes; if counts are sums of weights, `rows` is the rows of each class."""
+        """Rank counted rows of two named classes; if counts are sums of weights, `rows` is the two numbers of rows."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, *(rows or _rows_of(counts)), classes.pos_label, classes.labels[0])
         ranking._squared = squares
@@ -298,7 +299,7 @@ class Ranking(BaseRanking):
         self._squared = None
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Restore a pickle; those written by version 0.3 may hold the names of the classes instead."""
+        """Restore a pickle; a pickle from version 0.3 may hold the two classes as one object, `_names`."""
         slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squared": None, **state[1]}
         if "_names" in slots:
             names = slots.pop("_names") or Classes(both_classes(1), 1)
@@ -323,7 +324,7 @@ class Ranking(BaseRanking):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or if they are unknown."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or if the sums are unknown."""
         return self._squared
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
@@ -376,7 +377,7 @@ def as_ranking(name: str, value: Any) -> Any:
 def ranking_of_rows(
     name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False
 ) -> tuple[BaseRanking, dict[str, Doubt]]:
-    """Return the ranking that inference starts from, and how far its metrics may be off; refuse other subjects."""
+    """Return the ranking that inference starts from, and how far its metrics may be off; raise if there is none."""
     ranking, doubts, _ = without_doubt(name, subject, specs, takes_weights=takes_weights)
     if not isinstance(ranking, BaseRanking):
         raise ValueError(
@@ -452,7 +453,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
 
 def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
-    """Sweep each span into the first rows of its share of the points; then close the gaps that dropped points leave."""
+    """Sweep each span into its own range of the points, from the start; then close the gaps left by dropped points."""
 
     def points(size: int) -> Points:
         return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
