@@ -253,7 +253,7 @@ def matthews(cells: Cells) -> Floats:
 
 
 def matthews_parts(cells: Cells) -> Parts:
-    """Return numerator and denominator of the correlation's signed square, which orders thresholds as it does."""
+    """Return numerator and denominator of the correlation's signed square; squaring keeps the order of thresholds."""
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
     found = excess(Cells(tp, fp, fn, tn))
     return found * abs(found), (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)

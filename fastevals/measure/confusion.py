@@ -274,7 +274,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and labels as lists, the positive class (None unless there are two), and averaged axes."""
+        """Return counts and labels as lists, the positive class, and the axes that metrics average over."""
         fields = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
         return {name: as_json(each) for name, each in fields.items()} | {"macro_axes": list(self._mean_axes)}
 
@@ -787,7 +787,7 @@ class BeyondChance(NamedTuple):
 
     @classmethod
     def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
-        """Compute all four from numbers of rows: predicted right and wrong, and of each true and predicted class."""
+        """Compute all four from the rows predicted right and wrong, and the rows of each true and predicted class."""
         right, total = np.asarray(right), np.asarray(right + wrong)  # this sum makes perfect agreement exactly 1
         if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
             right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))

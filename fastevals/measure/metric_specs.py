@@ -37,7 +37,7 @@ from fastevals.measure.registry import (
 from fastevals.results import full_name
 
 METRIC_ALIASES = aliases_for(METRICS) | aliases_with_options()
-AT_K = "_at_k"  # ends the names of query metrics that otherwise equal a metric of cells
+AT_K = "_at_k"  # suffix of query metrics that would otherwise have the name of a metric of cells
 PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # options of roc_auc
 
 

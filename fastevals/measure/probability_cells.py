@@ -1,6 +1,6 @@
 """Count the rows of each class in small cells, at their mean probability.
 
-Replicates of losses are drawn from these cells, so any number of rows will do.
+Replicates of losses are drawn from these cells, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def counts_of_cells(
     edges: NDArray[np.float64],
     amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts in which all rows of one class in one cell have their mean, from `count_probabilities`' arrays.
+    """Return counts with all rows of a class and cell at their mean probability, from `count_probabilities`' arrays.
 
     If `amounts` per cell are given, they are counted instead of rows.
     """

@@ -209,7 +209,7 @@ class BrierDecomposition(Frozen):
     brier_score : float
         Mean squared difference between probability and label.
     reliability : float
-        Mean squared difference between a bin's mean probability and its share of positives; 0 is perfectly calibrated.
+        Mean squared difference between a bin's mean probability and its share of positives; 0 if perfectly calibrated.
         Chance alone contributes ``k * uncertainty / n`` for n rows in k bins, and as much to the resolution.
     resolution : float
         Variance of the bins' shares of positives; higher is better.
@@ -471,7 +471,7 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """For each k, cut at the lowest probability p for which at least a share k / n_bins of the rows is at or below p.
 
-    In the counts, p is the threshold after the last one at or above which at most a share of 1 - k / n_bins lies.
+    In the counts, p follows the last threshold with at most a share 1 - k / n_bins of the rows at or above it.
     """
     # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)

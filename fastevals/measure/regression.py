@@ -237,8 +237,8 @@ def regression_metrics(
 
     Notes
     -----
-    This takes about 6 % of the predictions' memory, or as much as one model's predictions if the sample of rows (at
-    regular steps) misleads about the median. Results are the same to the bit with any number of threads.
+    This takes about 6 % of the predictions' memory, or as much as one model's predictions if the median is not where a
+    regular sample of rows suggests. Results are the same to the bit with any number of threads.
 
     References
     ----------

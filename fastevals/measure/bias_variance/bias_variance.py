@@ -141,9 +141,9 @@ def bias_variance(
       the additional loss of the main prediction, and the additional loss of the predictions.
 
     Besides its input this takes 8 bytes per sample for the main prediction (for 0-1 loss, the size of a label) and a
-    few MB per thread, for any number of models; `per_sample` adds 8 bytes per sample and number. Results are the same
-    to the bit with any number of threads. C-contiguous float32 or float64 arrays, or 8-bit classes, are read directly;
-    other arrays are converted block by block.
+    few MB per thread, for any number of models; `per_sample` adds 8 bytes per sample for each number of the result.
+    Results are the same to the bit with any number of threads. C-contiguous float32 or float64 arrays, or 8-bit
+    classes, are read directly; other arrays are converted block by block.
 
     References
     ----------
@@ -202,8 +202,9 @@ class BiasVarianceSummary:
     -----
     Besides the targets, squared loss takes 24 bytes per sample (a mean in double-double precision and the squared
     deviations from it), or 48 if models have observed targets of their own. 0-1 loss takes 4 bytes per sample and
-    class, or 8 bytes and another 4 per sample if models have observed labels of their own. Whatever the order of the
-    models, results equal those of `bias_variance`: exactly for 0-1 loss, to 1e-12 for squared loss.
+    class; if models have observed labels of their own, it takes 8 bytes per sample and class, plus 4 bytes per sample.
+    Whatever the order of the models, results equal those of `bias_variance`: exactly for 0-1 loss, to 1e-12 for squared
+    loss.
 
     Examples
     --------

@@ -265,7 +265,7 @@ def panels(n_models: int) -> Iterator[slice]:
 
 
 def strips(samples: slice, n_models: int) -> Iterator[slice]:
-    """Cut samples into slices short enough that a panel of this many models can be copied."""
+    """Cut samples into slices so short that a copy of one panel of the models stays in cache."""
     size = COPIED // min(n_models, PANEL)
     for start in range(samples.start, samples.stop, size):
         yield slice(start, min(start + size, samples.stop))

@@ -93,9 +93,9 @@ class CalibrationCurve(Frozen):
             From 1 to a million.
         strategy : {"uniform", "quantile"}
             "uniform": bins of equal width; edges are the floats nearest to k / n_bins. "quantile": bins of equal mass
-            (number of rows, or weight); edge k is the lowest probability p for which rows with a probability of at
-            most p have at least a share k / n_bins of the mass. Rows with equal probability are never split and equal
-            edges are merged, so there may be fewer bins.
+            (number of rows, or weight); edge k is the lowest probability p such that the rows with probabilities up to
+            p have at least a share k / n_bins of the mass. Rows with equal probability are never split and equal edges
+            are merged, so there may be fewer bins.
 
         Returns
         -------

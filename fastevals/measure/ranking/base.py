@@ -246,8 +246,8 @@ class BaseRanking(ABC):
         Returns
         -------
         OperatingPoint
-            The value, and the threshold at or just past it; NaN without positives, or if no positive is among these
-            rows.
+            The value, and the threshold at or just past it; NaN without positives, or if none is among the rows
+            predicted positive.
 
         References
         ----------

@@ -277,7 +277,7 @@ class Ranking(BaseRanking):
         rows: tuple[int, int] | None = None,
         squares: SquaredWeights | None = None,
     ) -> Ranking:
-        """Rank counted rows of two named classes; if counts are sums of weights, `rows` is the two numbers of rows."""
+        """Rank counted rows of two named classes; for sums of weights, `rows` is the number of rows per class."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, *(rows or _rows_of(counts)), classes.pos_label, classes.labels[0])
         ranking._squared = squares
@@ -310,7 +310,7 @@ class Ranking(BaseRanking):
     @property
     def counts(self) -> ThresholdCounts:
         """Counts at or above each distinct score, computed on first use."""
-        split, counts = self._split, self._counts  # in this order: another thread sets them in the other
+        split, counts = self._split, self._counts  # in this order: another thread sets `_counts` first
         if counts is None:
             assert split is not None
             counts = self._counts = split.threshold_counts()
@@ -453,7 +453,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
 
 def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
-    """Sweep each span into its own range of the points, from the start; then close the gaps left by dropped points."""
+    """Sweep each span into the start of its range of points; then close the gaps left by dropped points."""
 
     def points(size: int) -> Points:
         return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
