@@ -135,8 +135,8 @@ def coverage_section(entry: Mapping[str, Any]) -> str:
     tables = [_coverage_table(STUDIES[name], **study) for name, study in entry["studies"].items()]
     note = (
         f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets per setting, seed {entry['seed']}. Made by "
-        "`python -m benches coverage`; `benches/history/coverage.json` also records on which side intervals and bands "
-        "miss, and their width."
+        "`python -m benches coverage`; `benches/history/coverage.json` also records the width of intervals and "
+        "bands, and on which side they miss."
     )
     n = sum(len(study["settings"]) for study in entry["studies"].values())
     summary = f"Coverage of {100 * entry['confidence_level']:.0f} % intervals and bands, in %, in {n} settings."

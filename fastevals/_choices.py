@@ -1,4 +1,4 @@
-"""Closed choices that calls share with the commands; importable without NumPy, so that a command's help is fast."""
+"""The legal values of options that calls and commands share; importable without NumPy, for a command's fast help."""
 
 from typing import Literal
 

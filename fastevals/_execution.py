@@ -55,7 +55,7 @@ _threads_here: ContextVar[int | None] = ContextVar("fastevals_num_threads", defa
 
 
 def _reset_after_fork() -> None:
-    """Drop the parent's threads, which a child does not have, and its lock, which may have been held."""
+    """Drop the parent's threads, which a child does not have, and the parent's lock, which another thread may hold."""
     _state.lock = threading.Lock()
     _state.pool = None
 
@@ -128,9 +128,9 @@ def num_threads(n: int) -> Iterator[None]:
 
 
 def chunks(n: int, width: int = 1, block: int = ROWS_PER_BLOCK) -> list[slice]:
-    """Cut n rows of `width` values each into at most 64 slices of a block or more (the last may be shorter).
+    """Cut n rows of `width` values each into at most 64 slices.
 
-    The slices depend only on the arguments.
+    Each slice has at least `block` values; only the last may have fewer. The slices depend only on the arguments.
     """
     size = max(-(-block // max(width, 1)), -(-n // MAX_CHUNKS))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
@@ -171,7 +171,7 @@ def run(
         Any value other than True identifies the kernels and their types; the wait then happens only once per process.
     """
     threads = get_num_threads()  # for any items, so that an invalid setting is always an error
-    if len(items) == 1 and not progress:  # few rows are one item, for which the rest would take longer than the task
+    if len(items) == 1 and not progress:  # few rows are one item; the code below would take longer than it
         result = task(items[0]) if workspace is None else task(items[0], workspace())
         _state.compiled.add(compiles)
         return [result]
@@ -294,7 +294,7 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
 
 
 def progressed(items: Collection[T], what: str) -> Iterator[T]:
-    """Yield items one by one; several items get a progress bar if long steps have one."""
+    """Yield items one by one; inside `bars_after`, show a progress bar if there are several items."""
     if len(items) < 2:
         yield from items
         return
@@ -318,7 +318,7 @@ _bars_after: ContextVar[float | None] = ContextVar("fastevals_bars_after", defau
 
 
 class _LateBar:
-    """A bar that another thread makes when it is due, because this thread may be compiling until the last item."""
+    """A progress bar, made by another thread when it is due, because this thread may be compiling until the end."""
 
     def __init__(self, after: float, options: dict[str, Any]) -> None:
         self.options = options

@@ -62,7 +62,7 @@ def _limits(root: Path, controller: str, read: Callable[[Path], float]) -> Itera
 
 
 def _groups(process: Path, controller: str) -> Iterator[tuple[str, PurePosixPath]]:
-    """Yield where control groups with a controller are mounted, and the path of the process's group from there."""
+    """Yield each folder at which a controller's groups are mounted, and the path from there to the process's group."""
     groups = [line.split(":", 2)[1:] for line in (process / "cgroup").read_text().splitlines()]
     for line in (process / "mountinfo").read_text().splitlines():
         mount, _, system = line.partition(" - ")

@@ -1,4 +1,4 @@
-"""Reuse memory, since fresh pages from the system cost a sort as much time as a pass over its rows.
+"""Reuse memory: in a sort, getting fresh pages from the system takes as long as a pass over the rows.
 
 A lent array returns its memory when the array and all its views are gone. Only the memory of the most recent arrays is
 kept, up to 128 MiB.

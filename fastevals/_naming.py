@@ -49,7 +49,7 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
 
 
 def dropping(*, is_label: bool = False) -> str:
-    """Return the option that drops rows with missing values (labels if `is_label`), to end a message about them."""
+    """Return the end of a message about missing values (or labels): the option that leaves such rows out."""
     return f"; {option('on_missing_label' if is_label else 'on_invalid', 'drop')} leaves such rows out"
 
 

@@ -127,7 +127,7 @@ def show(value: Any) -> str:
 
 
 def named_by_base(internal: type[T]) -> type[T]:
-    """Give an internal class the name of its public base, which users know: messages show it, pickles do not."""
+    """Give an internal class the name of its public base, for messages; pickles still use the internal name."""
     internal.__name__ = internal.__bases__[0].__name__
     return internal
 
@@ -233,7 +233,7 @@ def check_name(path: str) -> None:
 
 
 def import_optional(module: str, missing: str) -> ModuleType:
-    """Import a module of an optional package; if it is missing raise with the message, otherwise with the reason."""
+    """Import a module of an optional package; raise with `missing` if the package is missing, else with the reason."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
@@ -378,7 +378,7 @@ def is_splitter(value: Any) -> bool:
 
 
 def holds_pairs(splits: Any) -> bool:
-    """Return whether a list holds pairs (train, test) of row numbers instead of fold numbers, by its first entry."""
+    """Return whether a list's first entry is a pair (train, test) of row numbers, and not a fold number."""
     first = next(iter(splits), None) if isinstance(splits, (list, tuple)) else None
     return isinstance(first, (list, tuple)) and len(first) == 2 and all(isinstance(part, Sized) for part in first)
 
@@ -393,10 +393,10 @@ def check_instance(name: str, value: Any) -> None:
 
 
 def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | None = None) -> T:
-    """Make a public function, or a class's constructors, suggest the keyword that was meant if one is unknown.
+    """Wrap a public function, or a class's constructors: if a keyword is unknown, the error suggests a similar one.
 
     Former names are accepted with a warning. Switches must be True or False. If pandas is loaded, and the caller is the
-    user, `look_at` first gets the arguments by name.
+    user, `look_at` is called first, with the arguments by name.
 
     A class is changed in place; a function that accepts any keyword checks its own keywords.
     """

@@ -16,7 +16,7 @@ from fastevals._options import check_integer, show
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:
-    """Return the key for a seed; a new one for None.
+    """Return the key for a seed; None gives a new key each time.
 
     Parameters
     ----------

@@ -44,7 +44,8 @@ class RowOrderWarning(UserWarning):
 def warn_other_order(arguments: Mapping[str, Any]) -> None:
     """Warn if columns among the arguments have different indexes.
 
-    A default index (0, 1, 2, ...) next to other labels is ignored, as predictions for a test set often have one.
+    If one index is the default (0, 1, 2, ...) and the other has other labels, there is no warning: predictions for a
+    test set often have a default index.
     """
     columns = [each for name, value in arguments.items() if name in ROWS for each in _columns_of(name, value)]
     for name, column in columns[1:]:
@@ -59,7 +60,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
 
 
 def _columns_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parts of an argument with a pandas index: itself, or entries of a mapping or a short sequence."""
+    """Yield the columns with a pandas index in an argument: the argument itself, or entries of a mapping or list."""
     if _has_index(value):
         yield name, value
     elif isinstance(value, Mapping):

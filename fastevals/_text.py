@@ -91,7 +91,7 @@ def describe_block(by: str | None, value: Any) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a metric's value to four decimals, without a minus if these are all 0; "-" if it is undefined."""
+    """Return a metric's value with four decimals, without a minus if it rounds to 0; "-" if it is undefined."""
     if math.isnan(value):
         return "-"
     return f"{value:z.4f}" if abs(value) < 1e6 else f"{value:.6g}"
@@ -102,7 +102,7 @@ def format_ends(
 ) -> list[str]:
     """Format both ends of an interval with `write`; an end nearer to zero than `least` gets three digits.
 
-    These are rounded outwards, so that the printed interval excludes zero exactly if the interval does.
+    The three digits are rounded outwards, so that the printed interval excludes zero exactly if the interval does.
     """
     return [
         f"{_three_digits(end, way):.3g}" if 0 < abs(end) < least else write(end)
@@ -116,7 +116,7 @@ def _three_digits(value: float, rounding: str) -> Decimal:
 
 
 def format_column(values: Sequence[float]) -> list[str]:
-    """Format the numbers of one column with four decimals or, if all are small, with four digits of the largest."""
+    """Format a column of numbers with four decimals or, if all are small, so that the largest has four digits."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
@@ -148,7 +148,7 @@ def format_pvalue(value: float) -> str:
 
 
 def more_pairs(n_pairs: int) -> str:
-    """Return a line about the pairs that a table omits; empty if it has all."""
+    """Return a line about the pairs that a table omits; empty if the table has all pairs."""
     more = n_pairs - MOST_PAIRS
     return f"... {more} more pairs, with equal or larger p: JSON has all" if more > 0 else ""
 

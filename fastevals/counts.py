@@ -1,4 +1,4 @@
-"""Threshold counts: all ways to count scores produce them, and every metric and curve is a function of them."""
+"""Threshold counts: every way to count scores produces them, and every metric and curve is computed from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ThresholdCounts(Frozen):
     """Counts of the rows at or above each distinct score, from which all metrics and curves of a ranking follow.
 
     Row 0 is the threshold +inf, at which no row is predicted positive; the last row is the lowest score, at which all
-    rows are.
+    rows are predicted positive.
 
     Counts of parts of the rows (files, days, machines) add up: ``a + b``, ``sum(parts)`` or, for many parts,
     ``ThresholdCounts.merge(parts)`` are the counts of all rows, whatever scores the parts have.
@@ -183,14 +183,14 @@ class ThresholdCounts(Frozen):
 
     @property
     def _are_usual(self) -> bool:
-        """Return whether counts are small integers, or each class's sum is near 1 and so is its larger cell."""
+        """Return whether counts are small integers, or weights with a sum near 1 in each class (or 0, without rows)."""
         totals = self.n_pos, self.n_neg
         if self.tps.dtype == self.fps.dtype == np.float64:
             return all(total == 0 or 1 / USUAL_SUM < total < USUAL_SUM for total in totals)
         return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL_ROWS
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-        """Return, for each given threshold, the row with its counts: the last row whose threshold is not below it."""
+        """Return the row with the counts at each given threshold t: the last row whose threshold is at least t."""
         if (
             thresholds.dtype.kind in "iu"
             and thresholds.size

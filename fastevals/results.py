@@ -35,7 +35,7 @@ LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # for confidence levels so small 
 
 
 class Frozen(Result):
-    """A dataclass with rows, converted to strict JSON by `to_dict`; its arrays are read-only, also in copies."""
+    """A dataclass that is shown as rows and, by `to_dict`, as strict JSON; its arrays are read-only, also in copies."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class SignificanceResult(Frozen):
         The null hypothesis is rejected at level `alpha` if the statistic, or its absolute value in a two-sided test, is
         beyond this value. For an asymmetric two-sided test it is an interval, outside of which the test rejects.
     df : int, float, tuple of two int, or None
-        Degrees of freedom, if the statistic has them; an F statistic has two numbers, and Welch's are not whole.
+        Degrees of freedom; None if the statistic has none. An F statistic has two. In Welch's test they are not whole.
     alternative : {"two-sided", "less", "greater"}
         The alternative hypothesis.
     effect : float or None
@@ -135,7 +135,7 @@ class SignificanceResult(Frozen):
     test : str
         Name of the test.
     null : Null or None
-        Distribution of the statistic under the null hypothesis, if it is a named one.
+        Distribution of the statistic under the null hypothesis; None if it has no name in `scipy.stats`.
 
     Examples
     --------
@@ -272,7 +272,7 @@ class ByMetric(Frozen, Mapping[str, R], Generic[R]):
     metrics : dict of str to result
         The mapping's items.
     labels : ndarray of shape (n_classes,) or None
-        The classes of predicted labels, in the order of the values of a metric that has one per class.
+        The classes of predicted labels, in the order of the values of a metric that has one value per class.
     pos_label : label or None
         The positive class; None if there is none or if it is unknown.
     """

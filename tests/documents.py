@@ -4,8 +4,8 @@
     python -m tests.documents --write [PAGE]  # write outputs, pictures and the pages made of the code
 
 The ``python`` blocks of a page are one interactive session: expressions print their values. They share a folder with
-the ``sh`` blocks, which also has the scripts of docs/tasks. The output of a block is the ``text`` block below it; the
-image below it is the picture it drew. ``<!-- not run: why -->`` before a block leaves the block out.
+the ``sh`` blocks; the scripts of docs/tasks are in that folder, too. The output of a block is the ``text`` block below
+it; the image below it is the picture it drew. ``<!-- not run: why -->`` before a block leaves the block out.
 """
 
 from __future__ import annotations
@@ -204,11 +204,14 @@ KINDS = {
         f"{', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. `f1` is `f_score` with `beta=1`.",
     ),
     "matrix": ("Predicted labels alone", "These metrics take a confusion matrix with any number of classes."),
-    "targets": ("Predicted numbers", "These metrics are functions of the errors. *scatter*: the targets must differ."),
+    "targets": (
+        "Predicted numbers",
+        "These metrics are functions of the errors. *scatter* means that the targets must differ.",
+    ),
     "queries": (
         "Ranked documents",
-        "`query_metrics` and `compare_query_metrics` compute these metrics for each query. With `k` they use the first "
-        "k ranks, also written `ndcg@10`, `recall@10`. *relevant*: the query must have a relevant document.",
+        "`query_metrics` and `compare_query_metrics` compute these metrics for each query. With `k` they use only "
+        "the first k ranks; `ndcg@10` means `k=10`. *relevant* means that the query must have a relevant document.",
     ),
 }
 
@@ -243,8 +246,8 @@ def metrics_page() -> str:
         "",
         "A name under *also accepted* is another name of the metric, in upper or lower case, with dashes or",
         "underscores. Results use the metric's own name. A name under *ambiguous* may mean another metric, or the",
-        "negative of this one, so it is an error that suggests this one. `c_index` is the AUC of binary labels; for",
-        "censored times, use [another package](from_others.md#what-fastevals-is-not-for).",
+        "negative of this one, so it raises an error that suggests the metric's own name. `c_index` is the AUC of",
+        "binary labels; for censored times, use [another package](from_others.md#what-fastevals-is-not-for).",
         "",
         "| name | also accepted | ambiguous |",
         "|---|---|---|",

@@ -22,9 +22,10 @@ it. `schema_version` goes up by one when a key is removed or changes its meaning
 the keys that you need, and ignore the others.
 
 JSON is strict: undefined values are null, and infinite values are the text "Infinity" or "-Infinity". In the tables a
-*number* may also be one of these three. An *interval* is an array of two numbers, low and high, or null. A *label* is
-text, a number or a boolean. An *object of* something maps names to such values. A key marked with ? may be absent.
-The classes are defined in `fastevals.show.schema`, for type checkers: `report: schema.ScoresReport = json.load(file)`.
+*number* may also be null, "Infinity" or "-Infinity". An *interval* is an array of two numbers, low and high, or null. A
+*label* is text, a number or a boolean. An *object of* something maps names to such values. A key marked with ? may be
+absent. The classes are defined in `fastevals.show.schema`, for type checkers:
+`report: schema.ScoresReport = json.load(file)`.
 """
 NAMES = {
     str: "text", int: "integer", float: "number", bool: "boolean", Any: "any", type(None): "null",

@@ -1,4 +1,4 @@
-"""Compile in a second process the kernels that a command needs later, while the first compiles those needed now.
+"""Compile kernels that a command needs later in a second process, while the first compiles those needed now.
 
 numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """
@@ -32,9 +32,9 @@ _wanted: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def compiled_ahead(module: str, function: str) -> Iterator[None]:
-    """Let another process call a function once a kernel is not found on disk, until the end of a ``with`` block.
+    """In a ``with`` block, as soon as a kernel is not found on disk, start another process that calls a function.
 
-    Does nothing if this process may use only one CPU. Failures are ignored.
+    The process is ended with the block. Does nothing if this process may use only one CPU. Failures are ignored.
 
     Parameters
     ----------

@@ -3,9 +3,9 @@
 numba's own cache uses the source of one file, read at the first call. It does not see an edit in an imported kernel
 file, and it stores old code under the new source's name if a package is replaced under a running process. It raises if
 no folder is writable or a file is damaged, and without a home folder it runs what it finds in the working folder (numba
-#4032, #4807, #5566). Here a file is named by a hash of bytecode in memory: that of the kernel and of all kernels it
-calls, with the constants that they read. No source is read, so kernels in a zip file or without sources are cached,
-too. If anything is wrong with a file, the kernel is compiled again.
+#4032, #4807, #5566). Here a file's name is a hash of bytecode in memory: the bytecode of the kernel and of all
+kernels that it calls, with the constants that they read. No source is read, so kernels in a zip file or without sources
+are cached, too. If anything is wrong with a file, the kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Return permissions for new files; all users may read root's, so that a cache in an image serves its users."""
+    """Return permissions for new files; all users may read root's files, such as a cache in a container image."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
 
@@ -168,7 +168,7 @@ def _refusal(folder: Path) -> str | None:
 
 @cache
 def _folders() -> tuple[tuple[Path, ...], dict[Path, str]]:
-    """Return the folders to load from, and why others can't be used (or the last of them can't be written to)."""
+    """Return the folders to load from, and the reason for each folder that can't be used, or can't be written to."""
     found: list[Path] = []
     refused: dict[Path, str] = {}
     for folder in _candidates():
@@ -325,7 +325,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Store the code compiled for a signature, unless its parts have changed since."""
+        """Store the code compiled for a signature, unless a kernel's bytecode or constants have changed since."""
         try:
             if data.library.has_dynamic_globals or self._fingerprints() != self._fingerprints(again=True):
                 return

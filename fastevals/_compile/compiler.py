@@ -68,7 +68,7 @@ class _Interrupt:
         return came
 
     def deliver(self) -> None:
-        """Raise a deferred KeyboardInterrupt now, where that is safe, unless the program has a handler of its own."""
+        """Raise a deferred KeyboardInterrupt, unless the program has its own handler; call it where raising is safe."""
         main = threading.current_thread() is threading.main_thread()
         if self.came and main and self.handler is signal.default_int_handler:
             self.came = False

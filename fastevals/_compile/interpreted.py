@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Items(np.ndarray[Any, Any]):
-    """An array of narrow integers or booleans whose items are Python's; assigned values keep their low bits."""
+    """An array of narrow integers or booleans: items are read as Python's; assigned values keep their low bits."""
 
     def __getitem__(self, key: Any) -> Any:
         item = super().__getitem__(key)
@@ -48,7 +48,7 @@ def _wide(value: Any) -> Any:
 
 
 def _plain(result: Any) -> Any:
-    """Return a kernel's result with plain arrays in it."""
+    """Return a kernel's result, with `Items` converted to plain arrays."""
     if isinstance(result, tuple):
         return tuple(map(_plain, result))
     return np.asarray(result) if isinstance(result, Items) else result

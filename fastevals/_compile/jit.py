@@ -20,8 +20,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile like `kernel`, but let additions be regrouped, so that a sum over rows uses vector registers.
 
-    The bits depend on the width of the machine's registers, but not on the caller. Don't sum anything that relies on
-    rounding (a compensated sum, a small difference of large terms); use `kernel` for that.
+    The bits of the sum depend on the width of the machine's registers, but not on the caller. Don't sum anything that
+    relies on rounding (a compensated sum, a small difference of large terms); use `kernel` for that.
     """
     return Kernel(function, fastmath={"reassoc"})
 
@@ -52,8 +52,8 @@ def kernel_maker(make: Callable[..., Any]) -> Callable[..., Any]:
 class Kernel(partial[Any]):
     """A function that numba compiles on the first call; it also has the attributes of numba's dispatcher.
 
-    A partial calls its function without a step in Python. On the first call the function
-    makes the dispatcher, which then replaces it.
+    It is a `functools.partial`, which calls its function without a step in Python. At first this function is
+    `_first_call`, which makes the dispatcher; later it is the dispatcher.
     """
 
     def __new__(cls, function: Callable[..., Any], **options: Any) -> Kernel:
@@ -89,7 +89,7 @@ class Kernel(partial[Any]):
 
 
 class _Fork(threading.local):
-    """Makes a fork wait for other threads that import numba or compile; a child would see their work half done."""
+    """Makes a fork wait for threads that import numba or compile; otherwise a child would see their work half done."""
 
     loading = threading.RLock()
     held = False

@@ -81,13 +81,13 @@ def begins_with_text(values: Any) -> bool:
 def plain_text(value: Any) -> Any:
     """Return text of a subclass (a member of an Enum, say) as a plain str, any other value unchanged.
 
-    NumPy would take `str` of an Enum's member ("Mood.NEG") and cut it to the length of the member's text.
+    NumPy would convert an Enum's member by `str` ("Mood.NEG") and cut the result to the length of the member's text.
     """
     return str.__str__(value) if isinstance(value, str) and type(value) is not str else value
 
 
 def text_array(texts: Iterable[Any]) -> NDArray[Any]:
-    """Return texts as an array of fixed width, unless a long text would make it far larger than the texts."""
+    """Return texts as an array; its width is fixed, unless a long text would then make it far larger than the texts."""
     plain = [plain_text(each) for each in texts]
     width = max(map(len, plain), default=0)
     wide = width > SHORT_CHARACTERS and width * len(plain) > WIDE_CHARACTERS
@@ -191,7 +191,7 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind not in "fiub":
         seen = f"first value {show(array[0])}"
         row = next((row for row, value in enumerate(array) if not isinstance(value, (bool, int, float, np.number))), 0)
-        if row and array.dtype.kind == "O":  # those before it are numbers
+        if row and array.dtype.kind == "O":  # the items before this row are numbers
             seen = f"{show(array[row])} at {row_at(row)}"
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype} ({seen})")
     return array
@@ -370,10 +370,10 @@ Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | Support
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return the predictions of one or many models: each model's name in errors, and a 1-D array of a real dtype.
+    """Return a 1-D array of predictions, of a real dtype, for one or many models, by the model's name in errors.
 
-    Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns their own names
-    (for a mapping or frame), and whether there may be many.
+    Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns the models'
+    own names (for a mapping or frame), and whether `values` can hold several models.
     """
     columns = named_columns(name, values)
     if columns is not None:
@@ -462,7 +462,7 @@ def missing_rows(column: Any) -> NDArray[np.bool_] | None:
         return None
     if isinstance(column, (list, tuple)):
         column = np.fromiter(column, object, len(column))
-    own = getattr(column, "isna", getattr(column, "is_null", None))  # pandas has the first, polars the second
+    own = getattr(column, "isna", getattr(column, "is_null", None))  # pandas has isna, polars has is_null
     if own is not None:
         missing = np.asarray(own())
     elif isinstance(column, np.ndarray) and column.dtype.kind in "MO":

@@ -44,7 +44,7 @@ MOST_CELLS = 2**31
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
-    """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which behave like one."""
+    """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which behave like an array."""
     coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     if coded is not None:
         return coded  # type: ignore[return-value]
@@ -109,7 +109,7 @@ def binary_labels(
     """Return labels as an array, and the positive and the negative label; a third label is not searched for.
 
     The negative label is None if all rows have the positive one. Without `pos_label`, 1 is positive among {0, 1},
-    {-1, 1} and {False, True}; other labels have no natural order.
+    {-1, 1} and {False, True}; for other labels, raise.
     """
     array = as_labels(name, values)
     distinct = distinct_pair(array)
@@ -137,7 +137,7 @@ def default_pos_label(distinct: list[Any]) -> Any:
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
-    """Return the label that `pos_label` means: one of the two, or if only one occurs, any label of its type."""
+    """Return the label that `pos_label` means: one of the two or, if only one label occurs, any label of that type."""
     distinct = distinct_pair(array)
     like = (str, bytes) if is_text(array) else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
@@ -196,7 +196,7 @@ class Classes(NamedTuple):
 def as_classes(
     name: str, present: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
 ) -> Classes:
-    """Return the classes of predictions, the positive class of two last; only this function chooses the positive class.
+    """Return the classes of predictions; if there are two, the positive one is last. Only this function chooses it.
 
     Without `labels`, classes are the present labels in order, and the positive one is `pos_label`, or 1 among 0/1, -1/1
     and booleans. With `labels`, the last of two is positive, and `pos_label` must agree.
@@ -289,14 +289,14 @@ def as_class_numbers(name: str, array: NDArray[Any], hint: str = "for scores use
 
 
 def check_class_number(name: str, distinct: NDArray[Any], names: NDArray[Any] | None = None) -> None:
-    """Raise if there are too many labels for a matrix; `names` are the labels if they are given as codes."""
+    """Raise if there are too many labels for a matrix; if the labels are codes, `names` has their names."""
     if distinct.size > MOST_CLASSES:
         distinct = distinct if names is None else names[distinct]
         raise ValueError(f"{name} must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
 
 
 def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each present label among the given ones; raise if one is missing."""
+    """Return each present label's position among the given labels; raise if a present label is not among them."""
     if np.array_equal(distinct, labels):
         return np.arange(labels.size)
     places = [np.flatnonzero(labels == label) for label in distinct]
@@ -352,7 +352,7 @@ def check_several_groups(name: str, values: NDArray[Any]) -> None:
 
 
 def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[Any], expected: NDArray[Any]) -> None:
-    """Raise unless all rows of each group have the class expected for it."""
+    """Raise unless every row has the class that is expected for its group."""
     mixed = classes != expected
     if mixed.any():
         group = show(groups[int(np.argmax(mixed))])
@@ -370,7 +370,7 @@ def as_true_labels(name: str, values: Any) -> NDArray[Any]:
 def as_predicted_labels(
     y_true: NDArray[Any], labelled: Mapping[str, Any], *, true_name: str = "y_true"
 ) -> dict[str, NDArray[Any]]:
-    """Return predicted classes as 1-D arrays comparable with the true ones; keys are their names in errors.
+    """Return predicted classes as 1-D arrays that can be compared with the true ones; a key is a name for errors.
 
     Floats are not checked for being whole.
     """
@@ -381,7 +381,7 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """Return a list of models by their names in errors if all are text columns, so that their codes are kept."""
+    """Return the columns of a list with their codes, by name in errors, if all are text columns; otherwise None."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns
@@ -417,7 +417,7 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     if array.shape[1] != y_true.shape[0]:
         hint = transposed_hint(f"{name}[0]", array.shape, y_true.shape[0])
         raise ValueError(f"{name}[0] has {array.shape[1]} rows, but y_true has {y_true.shape[0]}{hint}")
-    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # one row shows errors of the dtype
+    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # errors about the dtype show in any row
     if array.dtype.kind in "OTUS":
         names, codes = share_names([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
         array = TextLabels(names, np.stack(codes))  # type: ignore[assignment]
@@ -444,7 +444,7 @@ def as_group_keys(name: str, values: Any) -> NDArray[Any]:
 
 
 def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's dates and times without a time zone as NumPy's; times with a time zone as text."""
+    """Return Python's dates, and times without a time zone, as NumPy's; return times with a time zone as text."""
     kind, zoned = type(array[0]), getattr(array[0], "tzinfo", None) is not None
     for row, value in enumerate(array):
         if (

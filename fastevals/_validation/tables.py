@@ -46,7 +46,7 @@ class ResultTable(NamedTuple):
     """Results of algorithms (columns) on data sets (rows), float64 and finite.
 
     Algorithms have the names of a mapping's or frame's columns, or numbers; rows have names if a frame names them. If
-    results are estimates, `measured` is the first algorithm's; all algorithms have the same metric and splits.
+    results are estimates, all algorithms have the same metric and splits, and `measured` is the first one's results.
     """
 
     values: NDArray[np.float64]
@@ -176,7 +176,8 @@ def _check_cells(
 class Measurements(NamedTuple):
     """A learner's measurements as finite float64 in one dimension, and their original shape.
 
-    Estimates also have splits (unless each is of another data set), a metric, and a direction (None for a function).
+    Those of estimates also have splits (unless each estimate is of another data set), a metric (None for a function)
+    and a direction (None if unknown).
     """
 
     values: NDArray[np.float64]
@@ -231,7 +232,7 @@ def _of_one_metric(name: str, values: Any) -> Any:
 
 
 def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements:
-    """Return the values of a learner's estimates, each of another data set."""
+    """Return the values of a learner's estimates, one estimate per data set."""
     odd = next((k for k, each in enumerate(values) if not _holds_estimates(each)), None)
     if odd is not None:
         raise ValueError(f"{name} must hold only estimates, one per data set, got {show(values[odd])} at {odd}")
@@ -266,7 +267,7 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
 
 
 def _rows_of_splits(splits: Any) -> list[NDArray[Any]]:
-    """Return the rows of each part of pairs (train, test), ascending; or the fold numbers."""
+    """Return the sorted rows of each training and each test set or, if splits are fold numbers, these numbers."""
     return [np.sort(part) for pair in splits for part in pair] if holds_pairs(splits) else [np.asarray(splits)]
 
 

@@ -139,7 +139,7 @@ def find_sorted(values: NDArray[Any], labels: Any) -> tuple[NDArray[np.intp], ND
 
 
 def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
-    """Return the names of all labels, ascending, and the codes of each array into them."""
+    """Return the names of all labels, ascending, and each array's codes for these names."""
     names = labels[0].names
     if all(each.names is names or np.array_equal(each.names, names) for each in labels[1:]):
         return names, [each.codes for each in labels]
@@ -165,7 +165,7 @@ def is_text(labels: Any) -> bool:
 
 
 def encode_column(name: str, values: Any) -> TextLabels | None:
-    """Return the text of a list, or of a dictionary column of pandas, pyarrow or polars; None for others.
+    """Return the text of a list, or of a dictionary column of pandas, pyarrow or polars, as labels; else None.
 
     Also None if a column has a missing value, since the error needs the values.
     """
@@ -236,7 +236,7 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
 
 
 def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
-    """Return times with a time zone as Arrow's text; NumPy has no time zones, and might show another day."""
+    """Return times with a time zone as the text that Arrow gives; NumPy, without time zones, might show another day."""
     texts = np.char.replace(np.datetime_as_string(times), "T", " ")
     ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
     return np.char.add(texts, np.array(ends, dtype=np.str_))
@@ -258,7 +258,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
     Raises
     ------
     ValueError
-        If one of its Python objects is not a string.
+        If an object in the array is not a string.
     """
     if array.dtype.kind == "O":
         return _encode_objects(name, array)
@@ -271,7 +271,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
 
 
 def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
-    """Return labels from codes into names in any order; NumPy may consider two of the names equal."""
+    """Return labels from codes and their names, which have any order; NumPy may consider two of the names equal."""
     text = names if isinstance(names, np.ndarray) else text_array(names)
     distinct, place = text, np.arange(text.size)
     if not (text[1:] > text[:-1]).all():
@@ -285,7 +285,7 @@ def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
 
 
 def as_text(labels: Any) -> Any:
-    """Return bytes, or an array of them, as text with one character per byte, so that both name the same class."""
+    """Return bytes, or an array of them, as text, one character per byte, so that bytes and text name one class."""
     if isinstance(labels, bytes):
         return labels.decode("latin-1")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":

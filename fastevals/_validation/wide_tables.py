@@ -66,7 +66,8 @@ def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
     """Return whether a text column holds results: numbers, possibly with text around them.
 
-    The first column may hold names that look similar (1, 2, or 10 %, 20 %), unless only some are plain numbers.
+    Cells of the first column may be names that look like results (1, 2, or 10 %, 20 %). They count as results only if
+    some are plain numbers and others are not.
     """
     cells = [str(each).strip() for each in column[:CELLS]]
     if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells):
@@ -104,8 +105,8 @@ class LongForm(NamedTuple):
 def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
     """Return the roles of a table's columns if it appears to be in long form, otherwise None.
 
-    Long form requires one column of results and two of text (data sets and algorithms), one of which may be a fold
-    number. With several columns of results, one text column must have a name that means algorithms.
+    Long form requires one column of results and two columns of text (data sets and algorithms); one of these two may
+    hold fold numbers. With several columns of results, one text column must have a name that means algorithms.
     """
     texts = [name for name, column in columns.items() if holds_text(column)]
     counts = [name for name, column in columns.items() if _counts(name, column)]

@@ -1,4 +1,4 @@
-"""Small data sets that come with the package; a computed file is next to the script that made it."""
+"""Small data sets that come with the package. A file that was computed is in the same folder as its script."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ def load_digits_eight() -> dict[str, NDArray[Any]]:
     -------
     dict of str to ndarray of shape (1797,)
         ``label`` (int64): 1 for an 8 (174 rows), 0 for another digit. ``fold`` (int64): 0 to 4. ``logistic``,
-        ``naive_bayes``, ``random_forest`` (float64 in [0, 1]): chance of an 8 by logistic regression (no ties), by
-        Gaussian naive Bayes (764 rows at 1), and share of 25 trees that vote for it (26 distinct values).
+        ``naive_bayes``, ``random_forest`` (float64 in [0, 1]): probability of an 8 by logistic regression (no ties),
+        probability of an 8 by Gaussian naive Bayes (764 rows at 1), and the share of the forest's 25 trees that vote
+        for an 8 (26 distinct values).
 
     References
     ----------

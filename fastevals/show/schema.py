@@ -1,4 +1,6 @@
-"""The JSON of the commands: keys, types and meanings. docs/json.md is made of these classes, and a test of both.
+"""The JSON of the commands: keys, types and meanings.
+
+docs/json.md is made from these classes, and a test checks the commands' JSON against them.
 
 Types of parsed JSON: ``found: ScoresReport = json.load(file)``.
 """
@@ -15,12 +17,12 @@ from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
 
-SCHEMA_VERSION = 1  # one more where a key goes or changes its meaning; a new key changes nothing
+SCHEMA_VERSION = 1  # goes up by 1 if a key is removed or changes its meaning, not if one is added
 
 Number = float | Literal["Infinity", "-Infinity"] | None  # None where undefined
 Ends = Annotated[list[Number], "low, high"] | None
 Label = Annotated[str | int | float | bool, "a class"]
-Result = dict[str, Any]  # the attributes of the class that stands beside it
+Result = dict[str, Any]  # the attributes of the class that is named next to it
 
 
 def json_head() -> dict[str, Any]:
@@ -41,8 +43,8 @@ class DroppedRows(TypedDict):
     """Rows left out because a column has no value that can be used."""
 
     reason: Annotated[str, '"missing label", "missing target", "invalid score", "invalid weight", ...']
-    rows: Annotated[int, "rows that lack a value of the column"]
-    alone: Annotated[int, "how many of these rows lack nothing else"]
+    rows: Annotated[int, "number of rows without a usable value in the column"]
+    alone: Annotated[int, "number of these rows with usable values in all other columns"]
 
 
 # fastevals report ---------------------------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ class DifferenceNumbers(TypedDict):
     """The difference between two models in one metric."""
 
     value: Annotated[Number, "the model's value minus the reference's"]
-    interval: Annotated[Ends, "its interval, simultaneous over all pairs of models"]
+    interval: Annotated[Ends, "interval of the difference, simultaneous over all pairs of models"]
     pvalue: Annotated[Number, "p-value, adjusted for all pairs of models"]
 
 
@@ -77,10 +79,12 @@ class BlockIntervals(TypedDict):
     """How a block's intervals were made."""
 
     method: Annotated[str | None, '"BCa", "cells" or "normal"; null if the block has no intervals']
-    resamples: NotRequired[Annotated[int | None, "replicates of this block, for predictions; null without a bootstrap"]]
+    resamples: NotRequired[
+        Annotated[int | None, "for predictions, the number of replicates of this block; null without a bootstrap"]
+    ]
     n_groups: Annotated[int | None, "number of clusters that were resampled; null without --group"]
     n_undefined: Annotated[
-        dict[str, int], "by metric, the number of replicates in which it is undefined; they are left out"
+        dict[str, int], "by metric, the number of replicates that are left out because the metric is undefined"
     ]
     notes: Annotated[list[str], "cautions, in words"]
 
@@ -92,8 +96,12 @@ class ScoresModel(TypedDict):
     threshold: Annotated[Number, "rows with score >= threshold are predicted positive"]
     confusion: Annotated[Counts | None, "counts at the threshold"]
     metrics: Annotated[dict[str, Number], "all metrics of scores, by name"]
-    holds: Annotated[Ends, "priors for which the threshold remains the one of least cost"]
-    operating_range: Annotated[Ends, "priors for which the model is cheaper than predicting all or none positive"]
+    holds: Annotated[
+        Ends, "range of priors for which this threshold has the least cost; null if it is not chosen by cost"
+    ]
+    operating_range: Annotated[
+        Ends, "range of priors for which the model is cheaper than predicting all rows, or no row, positive"
+    ]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics that tables show; null without intervals"]
     bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
 
@@ -101,9 +109,11 @@ class ScoresModel(TypedDict):
 class ClassNumbers(TypedDict):
     """One metric of each class, in the order of `labels`."""
 
-    values: Annotated[list[Number], "of each class"]
-    intervals: Annotated[list[Ends] | None, "of each class; null without intervals"]
-    wilson: Annotated[list[Ends] | None, "Wilson's intervals, for classes whose other interval has no width"]
+    values: Annotated[list[Number], "the value for each class"]
+    intervals: Annotated[list[Ends] | None, "the interval for each class; null without intervals"]
+    wilson: Annotated[
+        list[Ends] | None, "Wilson's interval for each class whose interval in `intervals` has no width, otherwise null"
+    ]
 
 
 class PredictionsModel(TypedDict):
@@ -120,12 +130,14 @@ class PredictionsModel(TypedDict):
 class AnyBlock(TypedDict):
     """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
 
-    value: Annotated[Any, "value of the --by column; null for rows without one, and for all rows"]
+    value: Annotated[
+        Any, "value of the --by column; null in the block of rows that have no value, and in a block of all rows"
+    ]
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows of the block that are left out because a value can't be used"]
-    dropped: Annotated[dict[str, DroppedRows], "these rows by column"]
+    dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
-    best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
+    best: Annotated[dict[str, list[str]], "by metric, names of the models with the best value"]
     differences: Annotated[list[PairOfModels], "differences of each pair of models"]
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
@@ -150,17 +162,17 @@ class PredictionsBlock(AnyBlock):
 class Extreme(TypedDict):
     """The lowest or the highest value of a metric."""
 
-    metric: Annotated[float, "the metric"]
-    value: Annotated[Any, "value of the --by column; if several have this metric, the one with most rows"]
-    n_values: Annotated[int, "how many values have this metric"]
+    metric: Annotated[float, "the metric's lowest or highest value"]
+    value: Annotated[Any, "value of the --by column that has this metric; of several, the one with the most rows"]
+    n_values: Annotated[int, "number of values of the --by column that have this metric"]
 
 
 class OverMetric(TypedDict):
     """A metric of each value of the --by column."""
 
-    mean: Annotated[Number, "mean over the values, weighted by rows, or by --weight"]
+    mean: Annotated[Number, "mean over the values of the --by column, weighted by their rows or by --weight"]
     interval: Annotated[Ends, "interval of the mean"]
-    macro_mean: Annotated[Number, "plain mean"]
+    macro_mean: Annotated[Number, "unweighted mean over the values of the --by column"]
     n_undefined: Annotated[int, "number of values for which the metric is undefined"]
     lowest: Annotated[Extreme | None, "the lowest"]
     highest: Annotated[Extreme | None, "the highest"]
@@ -179,7 +191,9 @@ class OverIntervals(TypedDict):
     """How the intervals over the values were made."""
 
     method: Annotated[str | None, '"DeLong"; null if it does not apply']
-    resamples_of_means: Annotated[int | None, "bootstrap replicates of whole values, if there are more than 100 values"]
+    resamples_of_means: Annotated[
+        int | None, "bootstrap replicates of the means, drawn from the values, if there are more than 100 values"
+    ]
     notes: Annotated[list[str], "cautions, in words"]
 
 
@@ -187,9 +201,9 @@ class OverScores(TypedDict):
     """Metrics over the values of the --by column."""
 
     values: Annotated[list[Any], "the values, ascending"]
-    n_samples: Annotated[list[int], "rows of each"]
-    n_positives: Annotated[list[int], "positive rows of each"]
-    total_weights: Annotated[list[float] | None, "sum of weights of each; null without --weight"]
+    n_samples: Annotated[list[int], "number of rows for each value"]
+    n_positives: Annotated[list[int], "number of positive rows for each value"]
+    total_weights: Annotated[list[float] | None, "sum of weights for each value; null without --weight"]
     models: Annotated[list[OverModel], "in the order given"]
     intervals: Annotated[OverIntervals | None, "null without intervals"]
 
@@ -199,14 +213,14 @@ class OverValuesOfModel(TypedDict):
 
     name: Annotated[str, "the model"]
     values: Annotated[list[Number], "the metric for each value"]
-    intervals: Annotated[list[Ends], "its interval for each value"]
+    intervals: Annotated[list[Ends], "the metric's interval for each value"]
 
 
 class OverPredictions(TypedDict):
     """One metric over the values of the --by column."""
 
     values: Annotated[list[Any], "the values, ascending"]
-    n_samples: Annotated[list[int], "rows of each"]
+    n_samples: Annotated[list[int], "number of rows for each value"]
     metric: Annotated[str, "accuracy, or root_mean_squared_error"]
     models: Annotated[list[OverValuesOfModel], "in the order given"]
 
@@ -223,20 +237,24 @@ class IntervalSettings(TypedDict):
 class ScoresIntervals(IntervalSettings):
     """The settings of intervals, and how they were made."""
 
-    method: Annotated[str | None, 'method of the block with most metrics: "BCa" or "cells"']
+    method: Annotated[
+        str | None, '"BCa" if the rows of any block are resampled, otherwise "cells"; null if no block has intervals'
+    ]
     in_place_of_bca: Annotated[dict[str, str], "by metric, the method that replaces BCa"]
     cells_above: Annotated[
         int | None, "blocks with more rows than this resample cells of rows; null if all blocks resample rows"
     ]
-    budget: Annotated[int | None, "most draws (rows x models x replicates) that a report makes; null with --resamples"]
-    blocks_drawn: Annotated[int, "blocks whose rows are resampled"]
-    not_drawn: Annotated[str, "why rows of other blocks are not resampled, in words"]
+    budget: Annotated[
+        int | None, "most draws (rows x models x replicates) that one report makes; null with --resamples"
+    ]
+    blocks_drawn: Annotated[int, "number of blocks whose rows are resampled"]
+    not_drawn: Annotated[str, "why the rows of the other blocks are not resampled, in words"]
 
 
 class OperatingPointRule(TypedDict):
     """How thresholds are chosen; one of the two keys is present."""
 
-    best: NotRequired[Annotated[str, "the metric that chooses each model's threshold"]]
+    best: NotRequired[Annotated[str, "the metric for which each model's threshold is best"]]
     threshold: NotRequired[Annotated[Number, "the threshold that was given"]]
 
 
@@ -245,7 +263,7 @@ class Costs(TypedDict):
 
     cost_fp: Annotated[float, "cost of a false positive"]
     cost_fn: Annotated[float, "cost of a false negative"]
-    prior: NotRequired[Annotated[float, "share of positives where the models are used, if given"]]
+    prior: NotRequired[Annotated[float, "share of positives where the models are used; absent if it is not given"]]
 
 
 class AnyReport(JsonHead):
@@ -265,10 +283,10 @@ class ScoresReport(AnyReport):
 
     label: Annotated[str, "column of the true class"]
     operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
-    costs: Annotated[Costs | None, "costs, if they are given or choose the threshold"]
+    costs: Annotated[Costs | None, "costs, if they are given or the threshold is chosen by cost; otherwise null"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
-    over: Annotated[OverScores | None, "over the values of --by, where there are two or more"]
-    blocks: Annotated[list[ScoresBlock], "by value of --by; empty where there are more than 100"]
+    over: Annotated[OverScores | None, "metrics over the values of --by, if there are two or more"]
+    blocks: Annotated[list[ScoresBlock], "by value of --by; empty if there are more than 100 values"]
 
 
 class PredictionsReport(AnyReport):
@@ -280,8 +298,8 @@ class PredictionsReport(AnyReport):
     classes: Annotated[list[Label] | None, "the classes that occur; null for numbers"]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
-    over: Annotated[OverPredictions | None, "over the values of --by, where there are two or more"]
-    blocks: Annotated[list[PredictionsBlock], "by value of --by; empty where there are more than 100"]
+    over: Annotated[OverPredictions | None, "one metric over the values of --by, if there are two or more"]
+    blocks: Annotated[list[PredictionsBlock], "by value of --by; empty if there are more than 100 values"]
 
 
 # fastevals compare --------------------------------------------------------------------------------------------------
@@ -332,7 +350,7 @@ class PredictionsOfComparison(JsonHead):
     classes: Annotated[list[Label], "the classes that occur"]
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
-    dropped: Annotated[dict[str, DroppedRows], "these rows by column"]
+    dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
     metrics: Annotated[dict[str, Result], "by metric, the models' values and differences", MetricComparison]
     pos_label: Annotated[Label | None, "the positive class"]
     n_resamples: Annotated[int, "--resamples"]
@@ -367,7 +385,9 @@ class PredictionsDecomposed(Decomposed):
     parts: Annotated[dict[str, Number], "by name, the parts, whose sum is the loss"]
     beside: Annotated[dict[str, Number], "by name, related figures that are not parts"]
     largest_losses: Annotated[
-        list[dict[str, Any]], "samples: `sample` (row from 0), `truth`, `main_prediction`, `expected_loss`, each part"
+        list[dict[str, Any]],
+        "of the samples with the largest losses: `sample` (row, from 0), `truth`, `main_prediction`, `expected_loss`, "
+        "and each part",
     ]
 
 
@@ -375,7 +395,7 @@ class PolynomialsDecomposed(Decomposed):
     """``fastevals bias-variance`` without a file."""
 
     decomposed: Annotated[Literal["polynomials"], "what is decomposed"]
-    parameter: Annotated[str, "name of the parameter with the `values`"]
+    parameter: Annotated[str, "name of the parameter that takes the `values`"]
     values: Annotated[list[float], "degrees"]
     expected_loss: Annotated[list[Number], "mean loss at each value"]
     parts: Annotated[dict[str, list[Number]], "by name, each part at each value"]
