@@ -171,7 +171,7 @@ def run(
         Any value other than True identifies the kernels and their types; the wait then happens only once per process.
     """
     threads = get_num_threads()  # for any items, so that an invalid setting is always an error
-    if len(items) == 1 and not progress:  # few rows are one item; the code below would take longer than it
+    if len(items) == 1 and not progress:  # few rows are one item; the rest of this function would cost more
         result = task(items[0]) if workspace is None else task(items[0], workspace())
         _state.compiled.add(compiles)
         return [result]

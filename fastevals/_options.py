@@ -233,7 +233,7 @@ def check_name(path: str) -> None:
 
 
 def import_optional(module: str, missing: str) -> ModuleType:
-    """Import a module of an optional package; raise with `missing` if the package is missing, else with the reason."""
+    """Import a module of an optional package. If it is missing, raise with `missing`; if its import fails, say why."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

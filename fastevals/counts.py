@@ -183,7 +183,7 @@ class ThresholdCounts(Frozen):
 
     @property
     def _are_usual(self) -> bool:
-        """Return whether counts are small integers, or weights with a sum near 1 in each class (or 0, without rows)."""
+        """Return whether counts are small integers, or weights that sum to about 1 in each non-empty class."""
         totals = self.n_pos, self.n_neg
         if self.tps.dtype == self.fps.dtype == np.float64:
             return all(total == 0 or 1 / USUAL_SUM < total < USUAL_SUM for total in totals)

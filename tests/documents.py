@@ -246,7 +246,7 @@ def metrics_page() -> str:
         "",
         "A name under *also accepted* is another name of the metric, in upper or lower case, with dashes or",
         "underscores. Results use the metric's own name. A name under *ambiguous* may mean another metric, or the",
-        "negative of this one, so it raises an error that suggests the metric's own name. `c_index` is the AUC of",
+        "negative of this metric, so it raises an error that suggests the metric's own name. `c_index` is the AUC of",
         "binary labels; for censored times, use [another package](from_others.md#what-fastevals-is-not-for).",
         "",
         "| name | also accepted | ambiguous |",

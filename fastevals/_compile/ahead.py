@@ -1,4 +1,4 @@
-"""Compile kernels that a command needs later in a second process, while the first compiles those needed now.
+"""Let a second process compile the kernels that a command needs later, while the first compiles those needed now.
 
 numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """
@@ -34,7 +34,7 @@ _wanted: list[Callable[[], None]] = []
 def compiled_ahead(module: str, function: str) -> Iterator[None]:
     """In a ``with`` block, as soon as a kernel is not found on disk, start another process that calls a function.
 
-    The process is ended with the block. Does nothing if this process may use only one CPU. Failures are ignored.
+    It is killed at the end of the block. Does nothing if this process may use only one CPU. Failures are ignored.
 
     Parameters
     ----------

@@ -277,7 +277,7 @@ def _clean(folder: Path) -> None:
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
-    """One file per kernel, signature and machine, without an index that processes could race over."""
+    """One file per kernel, signature and machine; there is no index, which processes could overwrite for each other."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel

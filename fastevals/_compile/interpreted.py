@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Items(np.ndarray[Any, Any]):
-    """An array of narrow integers or booleans: items are read as Python's; assigned values keep their low bits."""
+    """An array of narrow integers or booleans: items are read as int or bool; assigned values keep their low bits."""
 
     def __getitem__(self, key: Any) -> Any:
         item = super().__getitem__(key)

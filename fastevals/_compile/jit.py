@@ -29,9 +29,9 @@ def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def inline_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile like `kernel`, but always inline into the calling kernels.
 
-    A loop with a call is not vectorised, and each array argument is reference-counted, which takes longer than most of
-    the work for a row or group. Inlining avoids both if the function has one exit, its last line, and calls only inline
-    kernels.
+    A loop with a call is not vectorised, and each array argument of a call is reference-counted, which often takes
+    longer than the work for a row or group. Inlining avoids both costs if the function has one exit, its last line,
+    and calls only inline kernels.
     """
     return Kernel(function, forceinline=True)
 

@@ -87,7 +87,7 @@ def plain_text(value: Any) -> Any:
 
 
 def text_array(texts: Iterable[Any]) -> NDArray[Any]:
-    """Return texts as an array; its width is fixed, unless a long text would then make it far larger than the texts."""
+    """Return texts as an array of fixed width or, if a long text would make that far too large, of variable width."""
     plain = [plain_text(each) for each in texts]
     width = max(map(len, plain), default=0)
     wide = width > SHORT_CHARACTERS and width * len(plain) > WIDE_CHARACTERS
@@ -370,7 +370,7 @@ Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | Support
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return a 1-D array of predictions, of a real dtype, for one or many models, by the model's name in errors.
+    """Return the predictions of one or many models: 1-D arrays of a real dtype, by the models' names in errors.
 
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns the models'
     own names (for a mapping or frame), and whether `values` can hold several models.

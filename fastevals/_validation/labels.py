@@ -370,7 +370,7 @@ def as_true_labels(name: str, values: Any) -> NDArray[Any]:
 def as_predicted_labels(
     y_true: NDArray[Any], labelled: Mapping[str, Any], *, true_name: str = "y_true"
 ) -> dict[str, NDArray[Any]]:
-    """Return predicted classes as 1-D arrays that can be compared with the true ones; a key is a name for errors.
+    """Return predicted classes as 1-D arrays that can be compared with the true ones; keys are names for errors.
 
     Floats are not checked for being whole.
     """
@@ -381,7 +381,7 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """Return the columns of a list with their codes, by name in errors, if all are text columns; otherwise None."""
+    """If all items of a list are text columns, return them with their codes, by their names in errors; else None."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns

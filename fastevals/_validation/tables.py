@@ -267,7 +267,7 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
 
 
 def _rows_of_splits(splits: Any) -> list[NDArray[Any]]:
-    """Return the sorted rows of each training and each test set or, if splits are fold numbers, these numbers."""
+    """Return the sorted rows of each training and test set; if splits are fold numbers, return these."""
     return [np.sort(part) for pair in splits for part in pair] if holds_pairs(splits) else [np.asarray(splits)]
 
 

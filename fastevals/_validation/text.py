@@ -236,7 +236,7 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
 
 
 def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
-    """Return times with a time zone as the text that Arrow gives; NumPy, without time zones, might show another day."""
+    """Return times with a time zone as text, as Arrow does; NumPy has no time zones and might show another day."""
     texts = np.char.replace(np.datetime_as_string(times), "T", " ")
     ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
     return np.char.add(texts, np.array(ends, dtype=np.str_))
@@ -285,7 +285,7 @@ def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
 
 
 def as_text(labels: Any) -> Any:
-    """Return bytes, or an array of them, as text, one character per byte, so that bytes and text name one class."""
+    """Return bytes, or an array of them, as text, one character per byte, so that both forms name the same class."""
     if isinstance(labels, bytes):
         return labels.decode("latin-1")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
