@@ -278,7 +278,7 @@ def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tupl
 
 
 def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Return the edges of a tube around the ROC curve at each FPR; for precision, the edges at each recall."""
+    """Return x and the edges of the tube around the ROC curve; x is the FPR or, for precision, recall."""
     roc = curve == "roc"
     tube = tube if roc else tube.swapped()
     x = tube.places() if at is None else at
@@ -295,7 +295,7 @@ def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tu
 
 
 def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
-    """Return the edges of rectangles around the ROC polyline at each FPR; for precision, the edges at each recall."""
+    """Return x and the edges of a union of rectangles around the ROC polyline; x is the FPR or, for precision, recall."""
     up, right = (_kolmogorov_quantile(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
     if curve == "roc":
@@ -310,7 +310,7 @@ DENSE = np.arange(1001) / 1000  # recalls between which an edge of precision is 
 
 @lru_cache(maxsize=16)
 def _kolmogorov_quantile(chance: float, n: int) -> float:
-    """Return the quantile of Kolmogorov's statistic for n rows; exact, and conservative for scores with ties."""
+    """Return the exact quantile of Kolmogorov's statistic for n rows; with tied scores it is conservative."""
     from scipy.stats import kstwo
 
     return float(kstwo.ppf(chance, n))
@@ -322,10 +322,10 @@ def _precision(counts: ThresholdCounts, recall: Floats, fpr: Floats) -> Floats:
 
 
 def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, among: Floats) -> Edges:
-    """Return the edges of the union of rectangles, 2 dx by 2 dy, around a nondecreasing line from (0, 0) to (1, 1).
+    """Return the edges of the union of rectangles, 2 dx by 2 dy, around all points of a line from (0, 0) to (1, 1).
 
-    The edges are evaluated at the x in `at`. By default, they are evaluated at `among` and at all bends and jumps, each
-    with two entries: the limits from the left and from the right.
+    The line is nondecreasing. The edges are evaluated at the x in `at`. By default, they are evaluated at `among` and
+    at all bends and jumps, each with two entries: the limits from the left and from the right.
     """
     upper = Polyline(np.append(line.x - dx, 1.0), np.append(line.y, 1.0) + dy)
     lower = Polyline(np.append(0.0, line.x + dx), np.append(0.0, line.y) - dy)
@@ -371,7 +371,8 @@ class Tube(NamedTuple):
         """Return the tube that contains the true curve with a confidence of `level`.
 
         The radius is the quantile of the largest distance between the curve and a replicate. It is at least the
-        quantile for a single point with two normal deviations, because all replicates of a perfect ranking are perfect.
+        quantile for a single point with two normal deviations; otherwise it would be 0 for a perfect ranking, whose
+        replicates are all perfect.
         """
         (distances,) = TubeSample(counts).replicates(n_resamples, key, progress=progress)
         place = math.ceil(Fraction(repr(level)) * (n_resamples + 1)) - 1
@@ -409,7 +410,7 @@ class Tube(NamedTuple):
 
 
 class TubeSample(RankingSample):
-    """Rows of a ranking, drawn within each class; measures the distance of each draw's curve from the original."""
+    """Rows of a ranking, drawn within each class; `measure` returns how far each draw's curve is from the original."""
 
     def __init__(self, counts: ThresholdCounts) -> None:
         counts = counts.take(_distinct_rows(counts))
@@ -459,7 +460,7 @@ def _coordinates(counts: NDArray[Any], n: int) -> Floats:
 
 
 def _rates(coordinates: Floats, n: int) -> Floats:
-    """Return the rates at the given coordinates; 0 and 1 beyond the first and the last."""
+    """Return the rates at the given coordinates, clipped to [0, 1]."""
     angles = np.clip(coordinates / (2 * math.sqrt(n + 0.5)), 0.0, math.pi / 2)
     return np.clip((np.sin(angles) ** 2 * (n + 0.75) - 0.375) / n, 0.0, 1.0)
 

@@ -113,8 +113,8 @@ def compare_rankings(
     Two models that rank all rows alike have a difference of 0 and p = 1. The smallest possible p-value is 1 / (n + 1)
     for n defined replicates. For AUCs alone, `delong` compares models without a bootstrap.
 
-    Besides the rankings, it needs 8 bytes of memory per row and model, 8 more for each metric of probabilities, and up
-    to 6 bytes per row and thread (or per row, thread and model, if a metric is of probabilities).
+    Besides the rankings, the bootstrap needs 8 bytes of memory per row and model, 8 more for each metric of
+    probabilities, and up to 6 bytes per row and thread (or per row, thread and model, if a metric is of probabilities).
 
     References
     ----------
@@ -173,8 +173,9 @@ def compare_predictions(
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics of predicted labels, as for `bootstrap`, such as ``metric("f1", average="macro")``; ``average=None``
         gives one value per class. A function is called with a stack of confusion matrices of shape (n, n_models, K, K)
-        or (n_models, K, K). The array that it returns has all axes but the last two, and may have further axes after
-        them. For predicted numbers, only regression metrics are allowed, such as ``["root_mean_squared_error", "r2"]``.
+        or (n_models, K, K). It returns an array with the axes of the stack except the last two, optionally followed by
+        further axes. For predicted numbers, only regression metrics are allowed, such as ``["root_mean_squared_error",
+        "r2"]``.
     reference : name or int, optional
         The model to compare the others with, by name, or by number if the models have no names. By default all pairs
         are compared.
@@ -208,9 +209,9 @@ def compare_predictions(
     Notes
     -----
     With regression metrics, each model's estimates equal the estimates from `bootstrap` with the same seed, to the bit.
-    A replicate sweeps over the rows once. It needs 1 byte per row and thread, plus 1 with clusters and 8 with weights.
-    The median takes several times as long, and about 20 bytes per row and thread, plus 5 per model. BCa needs about 60
-    bytes per row, once for all models.
+    A replicate sweeps over the rows once, and needs 1 byte per row and thread, plus 1 with clusters and 8 with weights.
+    The median takes several times as long. It needs about 20 bytes per row and thread, plus 5 bytes per row, thread and
+    model. BCa needs about 60 bytes per row, once for all models.
 
     References
     ----------
@@ -429,7 +430,7 @@ def _compare_pairs(
     settings: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and the fields of each pair's Difference, except its two models.
+    """Return the number of undefined replicates, and each pair's fields of `Difference` after `model` and `reference`.
 
     Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). Elements along further axes, such as
     classes, are compared separately, so a class that is often undefined does not affect the others.
@@ -513,7 +514,7 @@ def _standard_deviation(deviations: Floats) -> float:
 
 
 def share_as_extreme(deviations: Floats, statistic: float) -> float:
-    """Return the share of deviations that are at least a statistic, which is counted as one of them."""
+    """Return the share of deviations that are at least as large as a statistic, which itself counts as a deviation."""
     if math.isnan(statistic):
         return math.nan
     reached = (

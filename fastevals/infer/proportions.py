@@ -168,8 +168,8 @@ def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) ->
 def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
     """Return the two solutions p of (successes / n - p)^2 = z^2 p (1 - p) / n.
 
-    The smaller solution is computed from the product of the two, because a difference would lose digits if successes
-    are rare.
+    The smaller solution is computed from the product of the two solutions, because a difference would lose digits if
+    successes are rare.
     """
     from scipy.special import ndtri
 
@@ -183,7 +183,7 @@ def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, F
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return the p at which this many or more successes have probability `tail`, and the p for this many or fewer."""
+    """Return two p: at the first, this many or more successes have chance `tail`; at the second, this many or fewer."""
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:

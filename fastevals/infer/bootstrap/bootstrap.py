@@ -52,8 +52,8 @@ class Limits(NamedTuple):
     bounds : tuple of float
         Smallest and largest possible value of the metric.
     optimized : tuple of float, optional
-        Bounds of the quantity that the metric maximises. If its threshold maximises another metric, the metric's own
-        bounds. None if nothing is maximised.
+        Bounds of the quantity that the metric maximises, or the metric's own bounds if its threshold maximises another
+        metric. None if nothing is maximised.
     is_by_another : bool
         Whether the metric's threshold maximises another metric.
     """
@@ -90,7 +90,7 @@ def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
 NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover the true value too rarely
 TIE = 2.0**-50  # relative distance below which values are equal up to rounding
-SUSPICIOUS_SHARE = 0.75  # if this share of replicates is beyond a maximum, it may be one by chance
+SUSPICIOUS_SHARE = 0.75  # if this share of replicates is on one side of a maximum, it may be extreme by chance
 
 
 def bootstrap(
@@ -122,10 +122,10 @@ def bootstrap(
         probabilities or a threshold; predicted numbers if they are regression metrics; otherwise predicted labels. Each
         matrix of a stack is resampled separately. Intervals of a summary are widened on both sides by its doubt.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        The metrics to estimate; a mapping names the results. A function is called with `ThresholdCounts` and returns a
-        number. Or it is called with a `ConfusionMatrix` (of the data, or a stack of replicates) and returns a number,
-        or an array along the first axis of the stack. If the subject is a pair, a named metric alongside the function
-        determines which of the two applies.
+        The metrics to estimate; a mapping names the results. A function of rankings is called with `ThresholdCounts`
+        and returns a number. A function of confusion matrices is called with a `ConfusionMatrix` (of the data, or a
+        stack of replicates) and returns a number, or an array along the first axis of the stack. If the subject is a
+        pair, a named metric alongside the function determines which of the two applies.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -189,12 +189,13 @@ def bootstrap(
     on the hull, and the expected calibration error (a sum of absolute differences). A maximum overestimates its true
     value. Replicates overestimate the maximum in turn, but only 0.4 to 0.6 times as much, since both contain the noise
     of the data. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93 % of simulations,
-    and never if the scores had no skill. For these metrics, "BCa" uses percentiles in log odds minus two terms: the
-    median deviation of the replicates, and the optimism of the value. This optimism is taken as that deviation once at
-    one end, and 2.4 times at the end nearer to the true value. These intervals cover the true value in 93 to 97 % of
-    data sets with 50 or more rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they
-    covered the true KS in 88 % of simulations, the KS of scores without skill in 80 %, and the calibration error of
-    calibrated scores in 83 to 91 %; `Estimate.caution` warns in such cases.
+    and never if the scores had no skill. For these metrics, "BCa" takes percentiles of the replicates on the scale of
+    log odds, and subtracts two terms: the replicates' median deviation from the value, and the optimism of the value.
+    The optimism is estimated as 2.4 times that deviation at the end nearer to the true value, and as the deviation
+    itself at the other end. These intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of
+    each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 % of
+    simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91 %;
+    `Estimate.caution` warns in such cases.
 
     A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
     rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
@@ -204,13 +205,13 @@ def bootstrap(
 
     Summaries, and rankings from files or machines, have no rows to draw, so a few thousand cells are drawn instead. If
     there are more than 2,048 thresholds, metrics of the whole curve share about 2,400 cells. If replicates choose a
-    metric's threshold, its cells are close to that threshold. A metric at a fixed threshold has four cells, and metrics
-    of probabilities have 64 cells per octave. Replicates are shifted by the difference between a metric's value for all
-    rows and its value for the cells. Standard errors are within 2 % of those from all cells. An interval does not
-    depend on the other metrics asked for, and is the same from memory as from files. But only metrics at the same
-    threshold, or of the whole curve, share replicates. Rows counted with `sample_weight` are drawn a Poisson number of
-    times. From a cell with total weight W and sum of squared weights Q, a Poisson number of rows with mean W^2 / Q is
-    drawn, each of weight Q / W.
+    metric's threshold, the metric's cells are close to the threshold that all rows choose. A metric at a fixed
+    threshold has four cells, and metrics of probabilities have 64 cells per octave. Replicates are shifted by the
+    difference between a metric's value for all rows and its value for the cells. Standard errors are within 2 % of
+    those from all cells. An interval does not depend on the other metrics asked for, and is the same whether the data
+    are in memory or in files. But only metrics at the same threshold, or of the whole curve, share replicates. If rows
+    are counted with `sample_weight`, draws are Poisson: from a cell with total weight W and sum of squared weights Q,
+    rows of weight Q / W are drawn, and their number is Poisson with mean W^2 / Q.
 
     Draws of unweighted rows are multinomial, with probabilities exact to 2**-48. Two alternatives need no resampling:
     `delong` for AUCs, and `proportion_interval` for proportions at a fixed threshold.
@@ -289,8 +290,8 @@ class Estimate(Frozen, Generic[V]):
         Why the interval may cover the true value less often than its level, for metrics that are maxima, such as KS
         (see `bootstrap`); empty if there is no known reason.
     method : str
-        Method of the interval: the one asked for, but instead of "BCa" it is "debiased percentile" for a maximum, and
-        "wider of BCa and debiased percentile" for a metric at the threshold that maximises another.
+        Method of the interval, as asked for, except that "BCa" becomes "debiased percentile" for a maximum, and "wider
+        of BCa and debiased percentile" for a metric at the threshold that maximises another metric.
 
     Examples
     --------
@@ -512,8 +513,9 @@ def confidence_interval(
 
     No method has an interval without replicates; BCa has none if all replicates are on one side of the estimate. The
     interval stays within the bounds of `limits`, and an open end is at a bound. For maxima, "BCa" uses percentiles
-    minus the optimism. For metrics at a threshold that maximises another metric, it uses whichever end of the two is
-    further out. The normal interval is centered on the estimate minus its bias, as in R's boot.
+    minus the optimism. For metrics at a threshold that maximises another metric, each end comes from BCa or from these
+    percentiles, whichever is further out. The normal interval is centered on the estimate minus its bias, as in R's
+    boot.
     """
     tail = (1 - confidence_level) / (2 if alternative == "two-sided" else 1)
     if not replicates.size or math.isnan(estimate):
@@ -583,7 +585,7 @@ def _share_below(replicates: Floats, estimate: float, tie: float) -> float:
 # J. and Pollard, D. (1990), "Cube root asymptotics", Annals of Statistics 18, 191-219, doi:10.1214/aos/1176347498) and
 # p = 1 at a flat one; s^2 doubles in a replicate. So the optimism of the data is 1 / (2^(p/2) - 1) times the optimism
 # of replicates: 1.7 to 2.4 times. In simulations, coverage was best when the optimism of replicates was subtracted once
-# from the upper end of a maximum, and 2.4 times from the lower end, because it is itself uncertain.
+# from the upper end of an interval, and 2.4 times from the lower end, because that optimism is itself uncertain.
 OPTIMISM = 1.0, 1 + math.sqrt(2)
 
 

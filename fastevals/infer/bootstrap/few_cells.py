@@ -77,7 +77,8 @@ class FewCells:
     places : dict of str to int
         Row of the counts where each metric is read, by its name; metrics of the whole curve are not included.
     probabilities : ThresholdCounts or None
-        Numbers of rows in small cells, at each cell's mean probability; None if scores are not probabilities.
+        Numbers of rows in small cells; the threshold of a cell is its mean probability. None if scores are not
+        probabilities.
     squares, probability_squares : ThresholdCounts or None
         Sums of squared weights for the counts, and for the probabilities, if these are sums of weights.
     """
@@ -125,7 +126,7 @@ class FewCells:
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares, place_of)]}
         reads: dict[str, Any] = {}  # kept rows between which metrics are drawn
         places: dict[str, int] = {}
-        quotas: dict[str, DrawnCells] = {}  # quotas end anywhere, also among negatives
+        quotas: dict[str, DrawnCells] = {}  # a quota may end anywhere, also between thresholds with positives
         for label, spec in of_order.items():
             if label in cuts:
                 row = int(every.rows_at_least(np.asarray(cuts[label])))
@@ -209,7 +210,7 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
-    """Return rows of counts between which draws vary equally for each class; rows are closer near the rules' places."""
+    """Return rows of counts, evenly spaced in asin(sqrt(rate)) of each class, and closer where metrics are read."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
@@ -228,7 +229,7 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
 
 
 def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the row of counts where a quota of predicted positives ends, and rows around it, also among negatives."""
+    """Return the row of counts where a quota of predicted positives ends, and rows around it (positives or not)."""
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
     above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)
@@ -238,7 +239,7 @@ def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
 
 
 def find_place(counts: ThresholdCounts, rule: Rule) -> int | None:
-    """Return the row of counts that a rule finds; None if its metrics have no single place or are undefined."""
+    """Return the row of counts that a rule finds; None if the rule's metrics have no single place or are undefined."""
     name, value, options = rule
     if name in CONSTRAINTS:
         return row_within(counts, name, value)
@@ -291,9 +292,9 @@ class Shares(NamedTuple):
     def near(self, row: int, n: int, power: float = -1 / 2) -> Rows:
         """Return a row and about n rows around it: evenly spaced near it, and ever farther apart beyond.
 
-        The spacing is even up to a distance of `rarer` to the given power. A fixed place varies between draws by about
-        one over the root of the rows, and a best threshold by one over the cube root; both vary less if few rows are
-        above.
+        The spacing is even up to a distance of ``rarer**power``, or less if few rows are above. Between draws, a fixed
+        place varies by about one over the square root of the number of rows, and a best threshold by one over the cube
+        root. Both vary less if few rows are above.
         """
         share = max(min(float(self.above[row]), 1.0), 1 / self.rarer)
         unit = self.rarer**power * math.sqrt(share)

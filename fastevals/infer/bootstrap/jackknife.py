@@ -90,7 +90,7 @@ def _of_mean(sweep: ReplicateKernel, counts: ThresholdCounts) -> tuple[Any, Any]
 
 
 class _Place(NamedTuple):
-    """The point of a curve where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
+    """The point of a curve where ``up * tp + right * fp`` reaches `goal`, and a function to read the metric there."""
 
     up: int
     right: int
@@ -123,9 +123,10 @@ def _equal_errors(n_pos: int, n_neg: int) -> _Place:
 
 
 def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return values without a row that is before, in, or after the step where the curve is then read.
+    """Return the metric with one row left out: a row before, in or after the step where the metric is read.
 
-    Leaving out a row after the step does not change the counts in it. A row before it shifts all counts equally.
+    The step is the one where the metric is read without that row. Leaving out a row after the step does not change the
+    step's counts. Leaving out a row before the step shifts all of them equally.
     """
     tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
     values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)

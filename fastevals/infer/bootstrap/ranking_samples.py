@@ -133,7 +133,7 @@ class RankingSample(Sample):
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         if self._in_floats:
-            return np.zeros(())  # with so many rows it is below 1e-4
+            return np.zeros(())  # with so many rows the acceleration is below 1e-4
         return self._sweep.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
 
 
@@ -291,7 +291,7 @@ def sort_rows_by_step(
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the rows, positives first, each class by descending score, and the rank of each row's distinct score."""
+    """Return the rows, positives first, each class by descending score, and their ranks among the distinct scores."""
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]
     ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))

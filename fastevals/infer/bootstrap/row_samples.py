@@ -220,12 +220,12 @@ class _SumsOfOthers:
 
     @property
     def over(self) -> Floats:
-        """Return the sum of predictions minus targets where positive."""
+        """Return the sum of predictions minus targets, over the rows where the difference is positive."""
         return self._of_others(np.maximum(-_near_one(self._errors), 0.0))
 
     @property
     def under(self) -> Floats:
-        """Return the sum of targets minus predictions where positive."""
+        """Return the sum of targets minus predictions, over the rows where the difference is positive."""
         return self._of_others(np.maximum(_near_one(self._errors), 0.0))
 
     @property

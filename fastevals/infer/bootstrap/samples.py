@@ -21,7 +21,7 @@ Values = list[Floats]
 GROUPS = 160  # if there are more cells, random groups are left out; they add an error of 0.0026 to the acceleration
 CELLS_PER_TASK = 1 << 22  # cells drawn per task: about 10 ms
 MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates per task, and per task with a metric that has no kernel
-DIGITS_OF_DRAWS = 50  # bits of weights; the other 3 bits are for draws with more rows
+DIGITS_OF_DRAWS = 50  # bits of the total weight; a float's other 3 bits are for draws with more rows
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate uses
 
 
@@ -129,8 +129,9 @@ class Sample:
         """Return each metric, leaving out each of GROUPS random groups per stratum: the delete-a-group jackknife.
 
         Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. A group's
-        influence is the sum of its rows' influences. So skewness divided by the root of the number is the same for
-        groups as for rows. The linear effect of a group's size is subtracted, since rows all have the same size.
+        influence is the sum of its rows' influences. So skewness divided by the square root of the number (of groups or
+        of rows) is the same for groups and for rows. Groups differ in size, but rows do not, so the linear effect of a
+        group's size is subtracted.
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
         left = np.empty((len(strata), GROUPS))
@@ -163,12 +164,12 @@ class Sample:
 
 
 class WeightedDraws(Sample):
-    """Cells of weighted rows: each row is drawn a Poisson number of times, of mean 1, and keeps its weight.
+    """Cells of weighted rows: the number of draws of each row is Poisson with mean 1, and the row keeps its weight.
 
-    From a cell with total weight W and sum of squared weights Q, a Poisson number of rows with mean W^2 / Q is drawn,
-    each of weight Q / W. The mean and variance are then right; the distribution is exact if all rows of a cell have
-    equal weights. The number of drawn rows equals the number of rows only on average, which does not affect metrics
-    that are rates or shares.
+    From a cell with total weight W and sum of squared weights Q, rows of weight Q / W are drawn; their number is
+    Poisson with mean W^2 / Q. The mean and variance of a cell's weight are then right; the distribution is exact if all
+    rows of a cell have equal weights. The number of drawn rows equals the number of rows only on average, which does
+    not affect metrics that are rates or shares.
     """
 
     def set_weights(self, weights: Floats, squares: Floats) -> None:
@@ -217,7 +218,7 @@ def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence
     values : ndarray of shape (n_cells, ...)
         The metric without one row of each cell in turn; undefined values are dropped.
     times : ndarray of shape (n_cells,)
-        Number of rows in each cell; they all have the cell's value.
+        Number of rows in each cell; leaving out any of them gives the cell's value.
     strata : sequence of slice
         The cells of each stratum.
 
@@ -241,7 +242,7 @@ def _acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice]) 
         mean, share = float(sum((t * v).sum() for v, t in cells)) / n, 1 - 1 / n
         unit = max(unit, *(float(np.abs(v - mean).max()) * share for v, _ in cells))
         influences.append((cells, mean, share))
-    if unit < np.finfo(np.float64).tiny:  # not a divisor; also if there are no influences
+    if unit < np.finfo(np.float64).tiny:  # too small to divide by, or 0 because there are no influences
         return 0.0
     squares, cubes = 0.0, 0.0
     for cells, mean, share in influences:
@@ -321,7 +322,7 @@ class CellSampler:
 
 
 MANY_ROWS = 500  # mean rows per cell above which binomials are faster: 50 ns per cell against 0.1 ns per row
-TOTAL_SIGMAS = 2.0  # the Poisson total exceeds n in 2 % of tries, and leaves 2 standard deviations of rows
+TOTAL_SIGMAS = 2.0  # the mean Poisson total is 2 standard deviations below n; the total exceeds n in 2 % of tries
 FEWEST_ROWS = 16  # rows; fewer are drawn one by one
 CELLS_PER_BLOCK = 16  # cells to scan after an index has found the block of a row's cell
 

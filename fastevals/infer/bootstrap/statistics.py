@@ -35,7 +35,7 @@ def bootstrap_statistic(
 ) -> BootstrapResult:
     """Compute intervals and standard errors of any statistic of rows by resampling the rows.
 
-    For metrics of predictions `bootstrap` is faster: it never copies rows.
+    For metrics of predictions, `bootstrap` is faster because it never copies rows.
 
     Parameters
     ----------

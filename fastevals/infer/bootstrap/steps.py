@@ -46,7 +46,7 @@ class Steps:
     tied: NDArray[np.bool_]  # whether a step is a single threshold; otherwise its positives come first
     cuts: tuple[int, ...]  # number of steps above each fixed threshold
     thresholds: NDArray[np.float64] | None  # thresholds of the steps, if their values matter
-    step_by_row: NDArray[np.int32]  # step of each row of the threshold counts but row 0; empty unless needed
+    step_by_row: NDArray[np.int32]  # step of each row of the threshold counts, except row 0; empty unless needed
 
     def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the cells of rows, given the rank of their score and their class."""
@@ -61,7 +61,7 @@ class Steps:
     def from_counts(
         cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
     ) -> Steps:
-        """Merge thresholds into steps; `cut_rows` are the last rows of counts above each fixed threshold."""
+        """Merge thresholds into steps; `cut_rows` has, for each fixed threshold, the last row of counts above it."""
         last = counts.thresholds.size - 1
         ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
         step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
@@ -98,7 +98,7 @@ class Steps:
         )
 
 
-CELL_ROWS = 1 << 14  # rows in a cell for which 4 times as many draws never occur: the probability is below 1e-10,000
+CELL_ROWS = 1 << 14  # a cell of up to so many rows never gets 4 times as many draws: the probability is below 1e-10,000
 
 
 def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:

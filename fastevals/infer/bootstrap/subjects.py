@@ -145,10 +145,10 @@ def make_score_sample(
 def _weights_and_groups(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
-    """Check weights and groups; return both for rows with a positive weight, and these rows' indices unless all are.
+    """Check weights and groups; return both for the rows of positive weight, and the rows' indices (None if all rows).
 
-    Weights are divided by a unit, returned last, so that a product of two sums, one of them over positive rows, neither
-    overflows nor underflows.
+    Weights are scaled by a unit, which is returned last. So a product of two sums of weights, one of them over positive
+    rows, neither overflows nor underflows.
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
@@ -159,7 +159,7 @@ def _weights_and_groups(
         check_same_length(y_true=y_true, sample_weight=weights)
         unit = usual_unit(weights, positive)
         weights = weights if unit == 1 else weights * unit
-        if not weights.all():  # also if some become 0 because others are large
+        if not weights.all():  # scaling may also turn small weights into 0 if others are large
             kept = weights != 0
             weights, groups = weights[kept], None if groups is None else groups[kept]
     return weights, groups, kept, unit

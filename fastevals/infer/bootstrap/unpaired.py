@@ -92,11 +92,10 @@ def bootstrap_unpaired(
     Notes
     -----
     The replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the share of replicates
-    that deviate from the observed difference by at least as much as that difference deviates from 0, counting the data
-    as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa combines
-    the accelerations and standard errors of two independent estimates [1]_. For metrics that are maxima (see
-    `bootstrap`), "BCa" uses percentiles minus the median deviation of the replicates. `bootstrap` does so too, but here
-    on the metric's own scale.
+    that are at least as far from the observed difference as that difference is from 0; the data count as one replicate.
+    The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa combines the accelerations
+    and standard errors of two independent estimates [1]_. For metrics that are maxima (see `bootstrap`), "BCa" uses
+    percentiles minus the median deviation of the replicates, as in `bootstrap`, but on the metric's own scale.
 
     References
     ----------
@@ -250,7 +249,7 @@ def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any
 
 
 def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: Alternative) -> float:
-    """Return the share of replicates that deviate from a difference at least as far as the difference does from 0."""
+    """Return the share of replicates that are at least as far from a difference as the difference is from 0."""
     side = EXTREMENESS[alternative]
     defined = replicates[np.isfinite(replicates)]
     return share_as_extreme(side(defined - value), float(side(least_extreme(value, doubt, alternative))))

@@ -103,8 +103,8 @@ def delong(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
-        Labels of two classes: numbers, booleans or strings. Or the counts of one model, without `scores`; for weighted
-        rows, pass a RankingSummary or its ranking.
+        Labels of two classes: numbers, booleans or strings. Alternatively, pass the counts of one model and no
+        `scores`; for weighted rows, pass a RankingSummary or its ranking.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one row, entry or column per model. Scores are tied if exactly equal.
     pos_label : label, optional
@@ -113,8 +113,8 @@ def delong(
         Nonnegative row weights. Each row is one independent observation, so equal weights change nothing. Rows of
         weight zero are dropped.
     frequency_weight : array-like of shape (n_samples,), optional
-        How many copies each row stands for, as integers. The result equals that of repeated rows, to the bit. Not
-        allowed with `sample_weight`.
+        How many copies each row stands for, as integers. The result equals the result for repeated rows, to the bit.
+        Not allowed with `sample_weight`.
 
     Returns
     -------
@@ -135,8 +135,8 @@ def delong(
     Notes
     -----
     Let V be the placements of positives, and W the placements of negatives. The covariance of models r and s is
-    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov divides by the class's number of rows minus
-    1.
+    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov is a sum of products divided by the class's
+    number of rows minus 1.
 
     With `sample_weight`, placements and their means are weighted. Each class's covariance is a sum of products of
     deviations, each times its squared weight, divided by ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``. Here W, S2 and S3
@@ -144,8 +144,9 @@ def delong(
     (n - 1).
 
     The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
-    model (16 for a single model). `frequency_weight` requires about 90 bytes per row plus 4 per row and model, and
-    several times as long; `sample_weight` requires about 90 bytes per row plus 8 per row and model.
+    model (16 for a single model). With `frequency_weight`, memory is about 90 bytes per row plus 4 per row and model,
+    and the time is several times as long. With `sample_weight`, memory is about 90 bytes per row plus 8 per row and
+    model.
 
     References
     ----------
@@ -728,7 +729,7 @@ def normal_margins(alpha: float, alternative: Alternative, df: float | None = No
 
 
 def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
-    """Return the degrees of freedom of a sum of two estimated variances; if both are 0, the sum of their own."""
+    """Return Welch's degrees of freedom for the sum of two estimated variances; if both are 0, the sum of `dfs`."""
     total = sum(variances)
     return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
 

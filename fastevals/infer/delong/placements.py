@@ -57,9 +57,10 @@ def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
 
 
 def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, int, int]:
-    """Return the sum of the positives' doubled placements, and each class's sum of their squares, negatives first.
+    """Return the sum of the positives' doubled placements, and each class's sum of squared ones, negatives first.
 
-    The first row of counts only marks the start, so the sums of consecutive ranges can be added up.
+    The first entries of `tps` and `fps` are only the starting point (the last entries of the range before), so the sums
+    of consecutive ranges can be added up.
     """
     placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # negatives first
     rows = [np.diff(fps), np.diff(tps)]
@@ -146,10 +147,11 @@ class PlacementMoments(Frozen):
         return Fraction(sum(w * row for w, row in zip(weights, rows, strict=True)), self.denominator)
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the statistic of equal AUCs, exact but for one rounding, and its degrees of freedom, the rank.
+        """Return chi-square for equal AUCs, exact except for one rounding, and its degrees of freedom (the rank).
 
         Gaussian elimination of the differences' covariance in integers (Bareiss 1968, doi:10.2307/2004533), with the
-        largest remaining variance as pivot. The statistic is infinite if an effect remains but no variance.
+        largest remaining variance as pivot. The statistic is infinite if an effect remains after all variance is
+        eliminated.
         """
         rows = [[*row, effect] for effect, row in zip(*self._differences(), strict=True)]
         last, statistic, rank = 1, Fraction(0), 0

@@ -1,7 +1,8 @@
 """Moments of placements of weighted rows: each row is one independent observation.
 
 A weighted AUC is the weighted mean placement of the positives. Its variance is a normalised sum of squared weights
-times squared deviations. So it does not depend on the unit of the weights, and equal weights give DeLong's variance.
+times squared deviations. So the variance does not depend on the unit of the weights, and equal weights give DeLong's
+variance.
 """
 
 from __future__ import annotations

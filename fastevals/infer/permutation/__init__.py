@@ -9,6 +9,6 @@ steps:
    for paired measurements, a permutation flips the signs of differences (`targets`, `signs`).
 2. Enumerate all permutations if they are few; otherwise draw a sample. The differences in the metric form the
    `PermutationDistribution` (`distribution`).
-3. The p-value is the share of permutations at least as extreme as the data. If k of n sampled permutations are, it is
-   (1 + k) / (1 + n). The module `permutation` has the public functions and their result.
+3. The p-value is the share of permutations at least as extreme as the data. If k of n sampled permutations are so
+   extreme, the p-value is (1 + k) / (1 + n). The module `permutation` has the public functions and their result.
 """

@@ -60,7 +60,7 @@ def count_label_triples(
 def permute_label_counts(
     swaps: LabelSwaps, metric: MatrixMetric, name: str, classes: Classes, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Permute counted labels, for a function of stacks of confusion matrices that errors call `name`."""
+    """Permute counted labels, for a function of stacks of confusion matrices; errors use `name` for the function."""
     k = swaps.n_classes
 
     def measure(kept: Ints) -> Floats:

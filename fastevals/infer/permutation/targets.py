@@ -66,7 +66,7 @@ def permute_targets(
 
 
 def _root_differences(sums: Any, total: float, n: int) -> Any:
-    """Return differences of root mean squares, given differences of sums whose total no permutation changes."""
+    """Return differences of root mean squares, given differences of sums of squares and the sums' constant total."""
     roots = sum(np.sqrt(np.maximum(total + side * sums, 0.0) / (2 * n)) for side in (1, -1))
     return sums / n / np.maximum(roots, LEAST_ROOTS)  # (a**2 - b**2) / (a + b) avoids cancellation
 

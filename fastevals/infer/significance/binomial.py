@@ -143,14 +143,18 @@ def binomial_error_test(
 
 
 def _pvalue(errors: int, rows: int, rate: float, alternative: Alternative) -> float:
-    """Return the probability of at least or at most so many errors, or of all numbers no likelier up to rounding."""
+    """Return the p-value of a number of errors.
+
+    It is the probability of at least as many errors ("greater"), of at most as many ("less") or, if two-sided, of all
+    numbers of errors that are no likelier than the given number, up to rounding.
+    """
     from scipy import stats
 
     return float(min(stats.binomtest(errors, rows, rate, alternative=alternative).pvalue, 1.0))
 
 
 def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) -> float | Interval:
-    """Return the number of errors beyond which the hypothesis is rejected, or an end of the range if it never is."""
+    """Return the number of errors beyond which the hypothesis is rejected: 0 or `rows` if it is rejected for none."""
 
     def rejected(errors: int) -> bool:
         return _pvalue(errors, rows, rate, alternative) < alpha
@@ -173,7 +177,7 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
 
 
 def fair_null(m: Any) -> Null:
-    """Return the distribution of heads in m tosses of a fair coin; wins have it if neither side is better."""
+    """Return the distribution of heads in m tosses of a fair coin, or of one side's wins if neither side is better."""
     return Null("binom", (m, 0.5))
 
 
@@ -190,12 +194,12 @@ def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False)
 
 
 def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool = False) -> int:
-    """Return the smallest number of heads in m tosses that a two-sided test, or a test for too few, does not reject.
+    """Return the smallest number of heads in m tosses not rejected by a two-sided test or by a test for too few heads.
 
     With `mid` and a small m, every number may be rejected; the result is then above m / 2.
     """
     tails: Alternative = "two-sided" if alternative == "two-sided" else "less"
-    # Without mid, the result is the quantile; with mid, it may be the next count. One more allows for rounding.
+    # Without mid, the result is the quantile; with mid, it may be the next count. Counts beyond allow for rounding.
     guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)
     counts = counts[counts <= (m // 2 if tails == "two-sided" else m)]

@@ -35,13 +35,13 @@ class Compared(NamedTuple):
     reach: str = ""
 
     def claim(self, side: float, adverb: str = "significantly ") -> str:
-        """Return the claim that the first is higher or lower than the second or, without a side, that they differ."""
+        """Return the claim that the first is higher or lower than the second or, if `side` is 0, that they differ."""
         if self.first and side:
             return f"{self.first} {self.verb} {adverb}{self.degrees[side > 0]} than {self.second}"
         return f"{self.both or f'{self.first} and {self.second}'} differ {adverb}".rstrip()
 
     def no_claim(self, side: float) -> str:
-        """Return the words for a result that is not significant, of a two-sided or of a one-sided test."""
+        """Return the words for a result that is not significant; `side` is 0 for a two-sided test."""
         if side:
             return f"no significant evidence that {self.claim(side, adverb='')}"
         between = "between" if self.first else "among"
@@ -79,9 +79,10 @@ def decide(
     kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
     **more: Any,
 ) -> Result:
-    """Return the result of a test with a continuous null distribution; the interval includes `value` if not rejected.
+    """Return the result of a test with a continuous null distribution.
 
-    Pass a p-value if the distribution is too rough an approximation. `more` is as for `build_result`.
+    If the test does not reject, the interval is extended to include `value`. Pass a p-value if the null distribution is
+    too rough an approximation. `more` is as for `build_result`.
     """
     if pvalue is None:
         pvalue = float(pvalues(statistic, null, alternative))
@@ -168,7 +169,7 @@ def conclude(
 
 
 def as_sentence(text: str, alpha: float) -> str:
-    """Return text as a sentence that names the level first unless it is the usual level; names keep their case."""
+    """Return text as a sentence, preceded by the level if that is not the usual level; names keep their case."""
     if alpha != USUAL_ALPHA:
         return f"At level {alpha:g}, {text}."
     return f"{text[0].upper() if text.startswith(('the ', 'no ', 'in ')) else text[0]}{text[1:]}."
@@ -210,7 +211,7 @@ def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
 def discrete_critical_value(low: float, largest: float, alternative: Alternative) -> float | Interval:
     """Return the critical value of a statistic from 0 to `largest` whose null distribution is symmetric.
 
-    `low` is the smallest value that a test for too small values does not reject; the upper value mirrors it.
+    `low` is the smallest value that a lower-tailed test does not reject; the upper critical value mirrors it.
     """
     if alternative == "two-sided":
         return Interval(float(low), float(largest - low))
@@ -218,5 +219,5 @@ def discrete_critical_value(low: float, largest: float, alternative: Alternative
 
 
 def extend_to(interval: Interval, value: float) -> Interval:
-    """Return an interval extended to a value that the test does not reject; only rounding puts it outside."""
+    """Return an interval extended to a value that the test does not reject; only rounding leaves that value outside."""
     return Interval(min(interval.low, value), max(interval.high, value))

@@ -84,8 +84,8 @@ def friedman_test(
     tie_correction : bool
         Whether to correct Friedman's statistic for ties: divide it by the share of its variance that remains with ties.
     higher_is_better : bool, optional
-        Whether the largest result has rank 1 (as for accuracy) or the smallest (as for error rates). By default, the
-        metric of estimates decides this, unless it is a function; for numbers, the default is True.
+        Whether the largest result has rank 1 (as for accuracy) or the smallest (as for error rates). By default,
+        estimates have the direction of their metric, unless it is a function; for numbers, the default is True.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 

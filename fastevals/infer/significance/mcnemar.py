@@ -64,7 +64,8 @@ class McNemarResult(SignificanceResult):
     Attributes
     ----------
     table : ndarray of int of shape (2, 2)
-        Numbers of rows that both models get right and that only a gets right; that only b and that neither gets right.
+        Numbers of rows that both models get right and only a gets right (first row), and that only b gets right and
+        both get wrong (second row).
     difference : float
         Accuracy of a minus accuracy of b.
     difference_interval : Interval
@@ -151,9 +152,9 @@ def mcnemar_test(
     ``P(X = min(b, c))`` half on each side. Chi-square is ``(b - c)**2 / m`` without continuity correction, and
     ``(abs(b - c) - 1)**2 / m`` (0 if b = c) with it.
 
-    The interval of the odds ratio is an interval for the share b / m, converted to odds. This is Clopper-Pearson's for
-    "exact", an inversion of the test for "mid-p", and Wilson's score interval with and without continuity correction
-    for "corrected" and "uncorrected".
+    The interval of the odds ratio is an interval for the share b / m, converted to odds. The interval for the share is
+    Clopper-Pearson's for "exact", an inversion of the test for "mid-p", and Wilson's score interval with and without
+    continuity correction for "corrected" and "uncorrected".
 
     References
     ----------
@@ -194,8 +195,8 @@ def mcnemar_test_of_table(
     Parameters
     ----------
     table : array-like of shape (2, 2)
-        Numbers of rows: those that model a gets right, then those it gets wrong, each split into model b right and
-        wrong. So only a gets ``table[0][1]`` rows right, and only b gets ``table[1][0]`` rows right.
+        Counts: model a is right in the table's first row and wrong in its second; model b is right in the first column
+        and wrong in the second. So only a gets ``table[0][1]`` rows right, and only b gets ``table[1][0]`` rows right.
     method, names, alternative, confidence_level
         As in `mcnemar_test`.
 
@@ -288,8 +289,8 @@ class McNemarPairs(PairwiseResult):
     Attributes
     ----------
     tables : ndarray of int of shape (n_pairs, 2, 2)
-        One table per pair, as for `mcnemar_test_of_table`: numbers of rows that both models get right and that only the
-        first gets right; that only the second and that neither gets right.
+        One table per pair, as for `mcnemar_test_of_table`: numbers of rows that both models get right and only the
+        first gets right (first row), and that only the second gets right and both get wrong (second row).
     """
 
     tables: NDArray[np.int64]
@@ -462,7 +463,7 @@ def difference_interval(table: NDArray[np.int64], alternative: Alternative, alph
         return math.sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0))
 
     difference = (b - c) / n
-    sign = math.copysign(1.0, 0.5 - tail)  # at confidence levels below 1/2 an end is on the other side
+    sign = math.copysign(1.0, 0.5 - tail)  # at levels below 1/2 an end is on the other side of the difference
     low = difference - sign * margin(share_a - low_a, high_b - share_b)
     high = difference + sign * margin(high_a - share_a, share_b - low_b)
     return Interval(-1.0 if alternative == "less" else low, 1.0 if alternative == "greater" else high)

@@ -27,7 +27,7 @@ FIRST = 64  # number of differences that are checked first
 LARGE_MEASUREMENT = 2.0**1000
 DECIMALS = (np.float64, 15), (np.float32, 6)  # number of digits up to which distinct decimals have distinct floats
 POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
-USUAL_EXPONENT = 400  # of 2: squares of measurements within it add up without overflow or underflow
+USUAL_EXPONENT = 400  # powers of 2 up to this, or one over it: squares add up without overflow or underflow
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
@@ -46,7 +46,7 @@ class ScaledDifferences(NamedTuple):
 
 
 def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
-    """Return the differences; those equal up to rounding are made equal, and those within rounding of 0 become 0.
+    """Return the differences; if all are equal up to rounding, make them equal, and 0 if all are 0 up to rounding.
 
     Arrays have shape (..., n). Rounding is judged relative to each pair of measurements.
     """
@@ -68,7 +68,10 @@ def _slack(a: Floats, b: Floats) -> Floats:
 
 
 def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the lowest and highest value that all differences may share up to rounding; none if lowest > highest."""
+    """Return the lowest and highest value that all differences could equal, allowing for rounding.
+
+    If lowest > highest, there is no such value.
+    """
     slack = _slack(a, b)
     return (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
 
@@ -97,7 +100,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Return whether all values along the last axis are the floats of a dtype nearest to integers / power."""
+    """Return whether each value along the last axis is the float of a dtype that is nearest to some integer / power."""
     nearest = np.rint(values * power) / power
     if dtype is np.float64:
         return np.asarray((nearest == values).all(axis=-1))
@@ -107,7 +110,7 @@ def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) 
 
 
 def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:
-    """Return arrays in units of 2**exponent that make them less than 1, and the exponent, of shape (..., 1).
+    """Return arrays in units of 2**exponent, with all absolute values below 1, and the exponent, of shape (..., 1).
 
     If all exponents are within `usual` of 0, the arrays stay unscaled, in units of 1.
     """
@@ -125,7 +128,7 @@ def in_own_unit(values: Floats, exponent: NDArray[np.intc]) -> Floats:
 
 
 def ratio(effect: Floats, error: Floats) -> Floats:
-    """Return effect / error: 0 / 0 is 0 (no difference at all), and any other effect without error is infinite."""
+    """Return effect / error: 0 / 0 is 0 (no difference at all), and any other effect / 0 is infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 

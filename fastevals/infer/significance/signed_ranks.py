@@ -90,10 +90,10 @@ def wilcoxon_test(
 
     Notes
     -----
-    The differences must be independent. If the learners do not differ, a difference of d must be as likely as one of
-    -d. Given the ranks r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros evenly
-    (Demsar) moves W+ and its mean by the same amount, so p is the same as with "pratt". Other libraries that split them
-    keep those ranks in the variance.
+    The differences must be independent. If the learners do not differ, a difference of d must be as likely as a
+    difference of -d. Given the ranks r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros
+    evenly (Demsar) moves W+ and its mean by the same amount, so p is the same as with "pratt". Other libraries that
+    split the ranks of zeros keep them in the variance.
 
     The time is O(n log n), and O(n^3) for the exact distribution of n differences.
 
@@ -226,7 +226,7 @@ def pairwise_wilcoxon(
 
 
 def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
-    """Return first learners' wins, p-values and shares of wins for many pairs, with measurements on the last axis."""
+    """Return the first learner's wins, p and share of wins for many pairs, with measurements along the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
     share = np.where(n > 0, wins / np.maximum(n, 1), 0.5)
@@ -243,8 +243,8 @@ class SignedRanks(NamedTuple):
     """Ranked differences of pairs of learners, with arrays along the pairs.
 
     `differences` are multiplied by `scale` and ascend; they include zeros if zeros are ranked (`keep_zeros`). `lower`
-    and `upper` are the probabilities of a W+ at most and at least as large. `largest` and `deviation` are the largest
-    value and the standard deviation of W+. `step` is the continuity correction.
+    is the probability of a W+ at most as large as the observed one, and `upper` of one at least as large. `largest` and
+    `deviation` are the largest value and the standard deviation of W+. `step` is the continuity correction.
     """
 
     differences: Floats
@@ -350,7 +350,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative)
 
 
 def _check_exact_ranks(ranked: int, others: int, most: int) -> None:
-    """Raise if the ranks add up to more than those of `most` differences; `others` is the number of ranked zeros."""
+    """Raise if the sum of ranks exceeds the sum for `most` differences; `others` is the number of ranked zeros."""
     if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
         zeros = f", and {others} of 0 that are ranked" if others else ""
         raise ValueError(

@@ -69,7 +69,7 @@ def error_rate_t_test(
     -------
     SignificanceResult
         `statistic` is t with n - 1 degrees of freedom, and `effect` is the mean, with its interval. If all measurements
-        equal `rate`, t is 0 and p is 1; if all equal some other value, t is infinite and p is 0, with a warning.
+        equal `rate`, t is 0 and p is 1; if they all equal another value, t is infinite and p is 0, with a warning.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def error_rate_t_test(
     Warns
     -----
     UndefinedMetricWarning
-        If all measurements are equal, but not to `rate`.
+        If all measurements equal the same value other than `rate`.
 
     Notes
     -----
