@@ -57,7 +57,7 @@ def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
 
 
 def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, int, int]:
-    """Return the sum of the positives' doubled placements, and each class's sum of squared ones, negatives first.
+    """Return the sum of the positives' doubled placements, and the sum of squares for each class, negatives first.
 
     The first entries of `tps` and `fps` are only the starting point (the last entries of the range before), so the sums
     of consecutive ranges can be added up.

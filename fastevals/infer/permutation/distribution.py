@@ -63,7 +63,7 @@ class PermutationDistribution(NamedTuple):
         return PermutationDistribution(self.values[kept], self.exact, chances)
 
     def pvalue(self, statistic: float, slack: float, alternative: Alternative) -> float:
-        """Return the probability of a value as extreme as `statistic`, up to rounding; samples include the data."""
+        """Return the chance of a value at least as extreme as `statistic`, up to rounding; samples include the data."""
         extremeness = EXTREMENESS[alternative]
         reached = extremeness(self.values) >= float(extremeness(statistic)) - slack
         if self.chances is not None:

@@ -169,7 +169,7 @@ def conclude(
 
 
 def as_sentence(text: str, alpha: float) -> str:
-    """Return text as a sentence, preceded by the level if that is not the usual level; names keep their case."""
+    """Return text as a sentence; put the level first unless it is the usual level. Names keep their case."""
     if alpha != USUAL_ALPHA:
         return f"At level {alpha:g}, {text}."
     return f"{text[0].upper() if text.startswith(('the ', 'no ', 'in ')) else text[0]}{text[1:]}."

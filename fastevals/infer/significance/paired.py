@@ -27,7 +27,7 @@ FIRST = 64  # number of differences that are checked first
 LARGE_MEASUREMENT = 2.0**1000
 DECIMALS = (np.float64, 15), (np.float32, 6)  # number of digits up to which distinct decimals have distinct floats
 POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
-USUAL_EXPONENT = 400  # powers of 2 up to this, or one over it: squares add up without overflow or underflow
+USUAL_EXPONENT = 400  # exponents of 2 from minus this to this: squares add up without overflow or underflow
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
@@ -46,7 +46,7 @@ class ScaledDifferences(NamedTuple):
 
 
 def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
-    """Return the differences; if all are equal up to rounding, make them equal, and 0 if all are 0 up to rounding.
+    """Return the differences, made equal if all are equal up to rounding, and made 0 if all are 0 up to rounding.
 
     Arrays have shape (..., n). Rounding is judged relative to each pair of measurements.
     """
@@ -100,7 +100,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Return whether each value along the last axis is the float of a dtype that is nearest to some integer / power."""
+    """Return whether every value along the last axis is the float of a dtype that is nearest to some integer / power."""
     nearest = np.rint(values * power) / power
     if dtype is np.float64:
         return np.asarray((nearest == values).all(axis=-1))

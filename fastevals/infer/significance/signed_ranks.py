@@ -93,7 +93,7 @@ def wilcoxon_test(
     The differences must be independent. If the learners do not differ, a difference of d must be as likely as a
     difference of -d. Given the ranks r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros
     evenly (Demsar) moves W+ and its mean by the same amount, so p is the same as with "pratt". Other libraries that
-    split the ranks of zeros keep them in the variance.
+    split the ranks of zeros keep these ranks in the variance.
 
     The time is O(n log n), and O(n^3) for the exact distribution of n differences.
 
