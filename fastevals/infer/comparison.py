@@ -174,8 +174,8 @@ def compare_predictions(
         Metrics of predicted labels, as for `bootstrap`, such as ``metric("f1", average="macro")``; ``average=None``
         gives one value per class. A function is called with a stack of confusion matrices of shape (n, n_models, K, K)
         or (n_models, K, K). It returns an array with the axes of the stack except the last two, optionally followed by
-        further axes. For predicted numbers, only regression metrics are allowed, such as ``["root_mean_squared_error",
-        "r2"]``.
+        further axes. For predicted numbers, only regression metrics are allowed, such as
+        ``["root_mean_squared_error", "r2"]``.
     reference : name or int, optional
         The model to compare the others with, by name, or by number if the models have no names. By default all pairs
         are compared.

@@ -134,8 +134,8 @@ def bootstrap(
         BCa is bias-corrected and accelerated [1]_ (see the notes for metrics at their own best threshold). "normal" is
         centered on the value minus its bias, as in R's boot.
     alternative : {"two-sided", "less", "greater"}
-        Whether an interval has two ends, only an upper end ("less"), or only a lower end ("greater"), at the full
-        level.
+        Whether an interval has two ends or a single end at the full level: an upper end ("less") or a lower end
+        ("greater").
     stratified : bool
         Keep the number of rows of each class in every replicate. Not allowed with regression metrics.
     groups : array-like of shape (n_samples,), optional
