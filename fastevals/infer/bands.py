@@ -136,10 +136,10 @@ def confidence_band(
     Kolmogorov's band took 0.5 GB.
 
     Replicates of a pointwise band are evaluated like `RocCurve.at` and `PrecisionRecallCurve.at`: along the polyline,
-    with the highest TPR where it is vertical, and linear in counts between two thresholds. With few rows, percentile
-    intervals are too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives, and normal scores one
-    standard deviation apart, 95 % intervals covered the true TPR in 96 % of 600 simulations at an FPR of 0.3 and in 58
-    % at 0.9; with 500 rows, in 97 % and 93 %.
+    with the highest TPR where the polyline is vertical, and linear in counts between two thresholds. With few rows,
+    percentile intervals are too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives, and normal
+    scores one standard deviation apart, 95 % intervals covered the true TPR in 96 % of 600 simulations at an FPR of 0.3
+    and in 58 % at 0.9; with 500 rows, in 97 % and 93 %.
 
     References
     ----------

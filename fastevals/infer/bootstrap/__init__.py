@@ -19,6 +19,6 @@
 
 To compare models, the same rows must be drawn for all models. `compare_rankings`, and reports whose rows fit in memory
 and in their budget, draw rows by number. Reports beyond the budget, or on files beyond their memory (more than 20,000
-rows), draw a few cells for each model separately. They draw differences from sums over rows of each row's contributions
-to two models (`fastevals.scale.paired`).
+rows), draw a few cells for each model separately. They compute differences from sums over rows of each row's
+contributions to the metrics of two models (`fastevals.scale.paired`).
 """

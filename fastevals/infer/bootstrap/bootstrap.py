@@ -187,15 +187,15 @@ def bootstrap(
 
     Some metrics are maxima: KS, any metric at its own best threshold, the area under the curve of lowest costs, the EER
     on the hull, and the expected calibration error (a sum of absolute differences). A maximum overestimates its true
-    value. Replicates overestimate the maximum in turn, but only 0.4 to 0.6 times as much, since both contain the noise
-    of the data. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93 % of simulations,
-    and never if the scores had no skill. For these metrics, "BCa" takes percentiles of the replicates on the scale of
-    log odds, and subtracts two terms: the replicates' median deviation from the value, and the optimism of the value.
-    The optimism is estimated as 2.4 times that deviation at the end nearer to the true value, and as the deviation
-    itself at the other end. These intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of
-    each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 % of
-    simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91 %;
-    `Estimate.caution` warns in such cases.
+    value. Replicates overestimate the maximum in turn, but only 0.4 to 0.6 times as much, because they share the noise
+    of the data with that maximum. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93
+    % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles of the replicates
+    on the scale of log odds, and subtracts two terms: the replicates' median deviation from the value, and the optimism
+    of the value. The optimism is estimated as 2.4 times that deviation at the end nearer to the true value, and as the
+    deviation itself at the other end. These intervals cover the true value in 93 to 97 % of data sets with 50 or more
+    rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 %
+    of simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91
+    %; `Estimate.caution` warns in such cases.
 
     A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
     rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
@@ -581,7 +581,7 @@ def _share_below(replicates: Floats, estimate: float, tie: float) -> float:
 
 
 # A maximum exceeds the true maximum, and the maximum of a replicate exceeds the maximum of the data, but by less, since
-# both contain the noise of the data. Noise of size s causes an excess of order s^p, with p = 4/3 at a round peak (Kim,
+# the two share the noise of the data. Noise of size s causes an excess of order s^p, with p = 4/3 at a round peak (Kim,
 # J. and Pollard, D. (1990), "Cube root asymptotics", Annals of Statistics 18, 191-219, doi:10.1214/aos/1176347498) and
 # p = 1 at a flat one; s^2 doubles in a replicate. So the optimism of the data is 1 / (2^(p/2) - 1) times the optimism
 # of replicates: 1.7 to 2.4 times. In simulations, coverage was best when the optimism of replicates was subtracted once

@@ -210,7 +210,7 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
-    """Return rows of counts, evenly spaced in asin(sqrt(rate)) of each class, and closer where metrics are read."""
+    """Return rows of counts, evenly spaced in asin(sqrt(rate)) of each class, and closer rows near metrics' places."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
@@ -229,7 +229,7 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
 
 
 def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the row of counts where a quota of predicted positives ends, and rows around it, even without positives."""
+    """Return the row of counts where a quota of predicted positives ends, and rows around it, of either class."""
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
     above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)
@@ -308,7 +308,7 @@ class Shares(NamedTuple):
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
     """Return the best row between consecutive given rows, by the criterion that chooses the metric's threshold.
 
-    Draws choose their thresholds among these peaks. With lower rows in place of the peaks, draws would choose other
+    Draws choose their thresholds among these peaks. If lower rows replaced the peaks, draws would choose other
     thresholds.
     """
     values = worth(spec, counts.cells())

@@ -230,7 +230,7 @@ class _SumsOfOthers:
 
     @property
     def relative(self) -> Floats:
-        """Return the sum of absolute errors divided by absolute targets."""
+        """Return the sum over rows of the absolute error divided by the absolute target."""
         return self._of_others(_near_one(np.abs(self._errors) / np.maximum(np.abs(self._targets), EPSILON / 4)))
 
 

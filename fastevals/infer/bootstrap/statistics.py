@@ -69,8 +69,8 @@ def bootstrap_statistic(
 
     Notes
     -----
-    For BCa's acceleration, one row (or cluster) at a time is left out if there are at most 160. Otherwise, each of 160
-    random groups of them is left out.
+    For BCa's acceleration, one row (or cluster) at a time is left out if there are at most 160 rows (or clusters).
+    Otherwise, rows (or clusters) are divided into 160 random groups, and one group at a time is left out.
 
     References
     ----------

@@ -48,7 +48,7 @@ class Compared(NamedTuple):
         return f"no significant difference {between} {self.both or f'{self.first} and {self.second}'}"
 
 
-# For each effect: words for the first of two models, for both, and for the effect; the verb, and its comparatives.
+# Words for each effect: for one model, for both models and for the effect; optionally, a verb and its comparatives.
 PHRASES: dict[str, tuple[Any, ...]] = {
     "difference in AUC": ("the AUC of {}", "the AUCs of {} and {}", "difference"),
     "difference in means": ("the mean of {}", "the means of {} and {}", "difference"),
