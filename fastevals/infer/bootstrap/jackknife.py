@@ -126,8 +126,7 @@ def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, ste
     """Return the metric with one row left out: a row before, in or after the step where the metric is read.
 
     The step is the one where the metric is read without that row. Leaving out a row after the step does not change the
-    step's counts. Leaving out any row before the step shifts these
-    counts by the same amount.
+    step's counts. Leaving out any row before the step shifts these counts by the same amount.
     """
     tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
     values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)
