@@ -10,7 +10,10 @@ LARGEST_FLOAT = np.finfo(np.float64).max
 
 @kernel
 def roc_area(fps, tps, fp_scale, tp_scale):
-    """Return twice the area under (fps, tps), scaled by powers of two, as a pair; it is exact for integer counts."""
+    """Return twice the area under (fps * fp_scale, tps * tp_scale), as a pair; exact for integer counts.
+
+    The scales are powers of two.
+    """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
         width, width_error = difference(fps[i] * fp_scale, fps[i - 1] * fp_scale)
@@ -41,7 +44,10 @@ def average_precision(fps, tps, tp_scale):
 
 @kernel
 def linear_pr_area(fps, tps, tp_scale):
-    """Return twice the area under the P-R polyline, in scaled true positives, as a pair. It starts at precision 1."""
+    """Return 2 * `tp_scale` times the area under the polyline of precision over true positives, as a pair.
+
+    The polyline starts at precision 1.
+    """
     high, low = 0.0, 0.0
     before = 1.0
     if tps[0] + fps[0] > 0:
@@ -83,10 +89,11 @@ def excess_share(u):
 
 @kernel
 def davis_goadrich_area(fps, tps, tp_scale):
-    """Return the area under the P-R curve with linearly interpolated counts, in scaled true positives, as a pair.
+    """Return `tp_scale` times the area under precision plotted over true positives, as a pair.
 
-    Davis and Goadrich (2006), doi:10.1145/1143844.1143874. With r = dfp / dtp, the area of a step from (tp, fp) is the
-    integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], computed in closed form without cancellation.
+    Counts are interpolated linearly: Davis and Goadrich (2006), doi:10.1145/1143844.1143874. With r = dfp / dtp, the
+    area of a step from (tp, fp) is the integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], computed in
+    closed form without cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -111,7 +118,7 @@ def davis_goadrich_area(fps, tps, tp_scale):
 
 @kernel
 def lift_area(fps, tps, tp_scale):
-    """Return the area under precision plotted over the rows predicted positive, in scaled true positives, as a pair.
+    """Return `tp_scale` times the area under precision plotted over the rows predicted positive, as a pair.
 
     Counts are interpolated linearly. If a share m of the n rows after (tp, fp) is positive, a step's area is the
     integral of (tp + m t) / (tp + fp + t) over t in [0, n], computed in closed form without cancellation.

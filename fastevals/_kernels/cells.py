@@ -28,7 +28,10 @@ TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
 
 @kernel
 def count_infinite(bits):
-    """Count the infinite and NaN values of a float64 array from its bits, in one pass; two extremes would take two."""
+    """Count the infinite and NaN values of a float64 array from its bits.
+
+    This takes one pass; finding both extremes would take two.
+    """
     n = 0
     for i in range(bits.size):
         n += (bits[i] & EXPONENT) == EXPONENT
@@ -195,7 +198,7 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
 
 @kernel
 def doubt_of(counts, is_wide):
-    """Return each class's number of rows and, in wide cells, the pairs of a negative and a positive, and all pairs."""
+    """Return the rows of each class and, for wide cells, the number of (negative, positive) pairs and of all pairs."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0
     for cell in range(is_wide.size):
         n, p = float(counts[2 * cell]), float(counts[2 * cell + 1])
@@ -327,7 +330,7 @@ def add_cut(cuts, n, cut):
 
 @kernel
 def follow_sample(keys, counts, negative, positive, share, cuts, n):
-    """Append a cut after about every `share` of the sampled weight, and two around each key heavier than half of it."""
+    """Append a cut after about every `share` of sampled weight, and on either side of keys heavier than `share` / 2."""
     here = 0.0
     for i in range(keys.size):
         weight = counts[i, 0] * negative + counts[i, 1] * positive
@@ -369,7 +372,7 @@ def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low,
 
 @kernel
 def join_cells(low, high, counts, other_low, other_high, other_counts, joined_low, joined_high, joined):
-    """Merge two lists of cells in order of (low, high), adding the counts of equal cells; return how many result."""
+    """Merge two lists of cells in order of (low, high), adding counts of equal cells; return the number of cells."""
     i, j, n = 0, 0, 0
     while i < low.size or j < other_low.size:
         mine = j == other_low.size or (
@@ -398,7 +401,7 @@ def join_cells(low, high, counts, other_low, other_high, other_counts, joined_lo
 def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined_high, joined):
     """Join adjacent cells, given in order of (low, high), into hulls with at most `most` rows of each class.
 
-    A cell of a single key with more than half as many rows stays alone, and so does a cell that spans two parts.
+    A cell of a single key with over `most` / 2 rows of a class stays alone, and so does a cell that spans two parts.
     Returns the number of cells.
     """
     n = 0

@@ -14,8 +14,8 @@ def cheapest_actions(probabilities, costs, chosen):
     """Write each row's cheapest action, the first if tied; shapes are (classes, rows), (actions, classes), (rows,).
 
     Costs are summed in the order of the classes, independently of other rows, whereas the last bits of a matrix product
-    depend on a row's place in its block. A product and argmin take 5 x as long for 2 classes, just as long for 30, and
-    a third of the time for 1000. From 10 classes on, four classes per loop are 3 to 5 x faster than one.
+    depend on a row's place in its block. A matrix product and argmin take 5 x as long for 2 classes, just as long for
+    30, and a third of the time for 1000. From 10 classes on, four classes per loop are 3 to 5 x faster than one.
     """
     n_actions, n_classes = costs.shape
     total, least = np.empty(ROWS_PER_STEP), np.empty(ROWS_PER_STEP)

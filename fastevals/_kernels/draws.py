@@ -258,7 +258,7 @@ def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
 
 @kernel
 def sum_drawn(drawn, weights, ends, counts):
-    """Write each cell's weight of drawn rows, with one byte of `drawn` per row; cells are rounded independently."""
+    """Write the weight of the rows drawn in each cell; `drawn` has a byte per row. Cells are rounded independently."""
     row = np.uint64(0)
     for cell in range(ends.size):
         total = 0.0

@@ -1,4 +1,4 @@
-"""Metrics of each group; its ascending negatives are stored first, followed by its ascending positives.
+"""Metrics of each group. A group's negatives are stored first, then its positives, each class in ascending order.
 
 Group g has its negatives at keys[starts[2 g] : starts[2 g + 1]] and its positives from there up to starts[2 g + 2].
 Unweighted AUCs are computed from integers; for other metrics unweighted rows have weights of one, whose sums are exact.
@@ -99,7 +99,7 @@ def placement_squares(keys, weights, starts, n_pos, n_neg, aucs, first, last, va
 
 @kernel
 def spread(keys, weights, start, stop, other, other_stop, share, n, n_other):
-    """Return the variance of the mean placement of rows from `start` up to `stop` among those of the other class."""
+    """Return the variance of the mean placement of rows from `start` up to `stop` among rows of the other class."""
     center = np.rint(2.0 * share * n_other)
     off, squares = 0.0, 0.0
     below, tied, at, deviation = 0.0, 0.0, other, 0.0

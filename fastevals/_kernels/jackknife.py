@@ -66,7 +66,10 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
 
 @kernel
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
-    """For each class and step, write the area without one such row; the counts of the step and of all below change."""
+    """For each class and step, write the area without one row of this class in this step.
+
+    The counts at this step and at all lower steps change.
+    """
     for of in range(2):  # the class of the left-out row
         lost = 1 - of, of
         left = n_pos - lost[0], n_neg - lost[1]
@@ -124,10 +127,10 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
 
 @kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
-    """For each step, choose a threshold without one of its rows of class `of` (0: positive); write the counts above it.
+    """For each step, leave out one row of class `of` (0: positive), choose a threshold, write the counts above it.
 
-    For thresholds above the left-out row, only the class total is smaller by one; for its own threshold and those
-    below, the counts above the threshold are too. Adjacent steps with the same counts become one column of `out`, whose
+    At thresholds above the left-out row, only the class total falls by one; at the row's own threshold and below, the
+    count above the threshold falls by one, too. Adjacent steps with the same counts become one column of `out`, whose
     third entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no threshold
     is allowed. Among thresholds that are equal up to rounding, the highest is chosen.
     """

@@ -26,7 +26,10 @@ def cover_true(scores, true, out):
 
 @kernel
 def mean_precision(scores, true, out):
-    """Write the mean share of true labels among labels at least as high as a true one; 1 if all or none are true."""
+    """For each true label, take the share of true labels among labels at least as high; write the mean of the shares.
+
+    The mean is 1 if all labels or none are true.
+    """
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -38,7 +41,7 @@ def mean_precision(scores, true, out):
 
 @kernel
 def share_misordered(scores, true, out):
-    """Write the share of (true, other) pairs of labels where the other scores as high or higher; 0 without pairs."""
+    """Write the share of pairs (true label, other label) where the other scores at least as high; 0 without pairs."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -59,7 +62,7 @@ def working_memory(n_labels):
 def count_as_high(row, true, space, passed, cells):
     """Write how many true labels (passed[0]) and others (passed[1]) score at least as high as each true label.
 
-    Returns the number of true labels; they are in no particular order.
+    Returns the number of true labels. The columns of `passed` are in no particular order.
     """
     yes, no = space[0], space[1]
     n_true, n_other = 0, 0

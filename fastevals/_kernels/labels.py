@@ -62,7 +62,8 @@ def slot_of(key, slots, keys, first):
 def number_keys(keys, start, stop, slots, first, n, codes):
     """Assign codes n, n + 1, ... to new keys in keys[start : stop]; return where this stopped, and the new n.
 
-    It stops when `first`, which receives the first row of each code, is full; `slots` is longer, a power of two.
+    It stops when `first`, which receives the first row of each code, is full. The length of `slots` is a higher power
+    of two.
     """
     for i in range(start, stop):
         if i > 0 and keys[i] == keys[i - 1]:

@@ -1,8 +1,9 @@
 """Logarithms of ratios, and exponentials, without branches, so that loops over rows are vectorised.
 
-The compiler has no vectorised versions: `math.log` takes 4 ns per row and `math.log1p` 13 ns; here, the logarithm of a
-ratio takes 2 ns. The series of atanh and exp end at terms below half an ulp. Results are within 4 ulps. Terms are added
-in pairs, then pairs of pairs (Estrin), so that no addition waits for all others; this is a sixth faster.
+The compiler has no vectorised versions of these functions: `math.log` takes 4 ns per row and `math.log1p` 13 ns. Here,
+the logarithm of a ratio takes 2 ns. The series of atanh and exp end at terms below half an ulp. Results are within 4
+ulps. Terms are added in pairs, then pairs of pairs (Estrin), so that no addition waits for all others; this is a sixth
+faster.
 """
 
 import numpy as np

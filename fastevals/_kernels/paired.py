@@ -58,7 +58,7 @@ def draw_counts(sizes, roots, tables, guides, key, first, counts):
 
 @kernel
 def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
-    """For each sum, add up the products, row by row, of the row's contributions in one model and in another.
+    """For each sum, add up over rows the product of a row's contributions in the two models.
 
     `gains` are integers of shape (n_classes, n_cells, n_sums); weights are integers, or an empty array.
     """
@@ -148,7 +148,7 @@ def factorize(covariance, factor, order):
 
 @kernel
 def draw_with_factor(normal, factor, order, draws):
-    """Write draws with the factor's covariance from independent normal numbers of shape (n_draws, rank)."""
+    """Turn independent normal numbers, of shape (n_draws, rank), into draws with the covariance that was factorized."""
     sums = np.empty(order.size)
     for d in range(normal.shape[0]):
         sums[:] = 0.0

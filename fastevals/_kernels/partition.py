@@ -154,7 +154,7 @@ def scatter_keys(bits, places, flip_below, flip, ends, marked):
 
 @kernel
 def scatter_pairs(bits, places, weights, flip_below, flip, ends, keys, signed):
-    """Write a block's keys to their buckets, with each row's weight; weights of negative rows change their sign."""
+    """Write a block's keys to their buckets, with each row's weight; the weights of negative rows are negated."""
     for i in range(bits.size):
         bucket = np.uintp(places[i]) >> np.uintp(1)
         place = ends[bucket]

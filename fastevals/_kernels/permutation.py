@@ -61,7 +61,7 @@ def fill_words(key, number, words):
 
 @kernel
 def mark_first(words, places, marks):
-    """Mark which pooled outputs belong to the first model: the mark is the row's bit, inverted for its second output.
+    """Mark the pooled outputs of the first model: a row's first output by its random bit, its second by the inverse.
 
     places[i] is twice the position of the row's bit in `words`, plus one for a second output.
     """

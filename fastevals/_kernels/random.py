@@ -1,7 +1,7 @@
 """Counter-based random bits: the bits at any position of a stream are found without computing earlier ones.
 
 SplitMix64: Steele, Lea and Flood (2014), doi:10.1145/2660193.2660195. A stream is identified by its key; the bits at a
-counter are a hash of the key plus the counter times an odd constant.
+counter are hash(key + (counter + 1) * constant), with an odd constant.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def bits(key, counter):
 
 @kernel
 def stream_key(key, number):
-    """Return the key of a numbered stream within another, for a replicate or for another attempt at a replicate."""
+    """Return the key of a numbered stream within another stream, for a replicate or a new attempt at a replicate."""
     return mix(mix(key ^ SECOND) + mix(number * FIRST + GOLDEN_STEP))
 
 

@@ -1,4 +1,4 @@
-"""Ranks of columns within each row of a table, and of the sizes of differences. All are doubled, to be integers."""
+"""Ranks of columns within each row of a table, and ranks of the sizes of differences; doubled, to be integers."""
 
 import numpy as np
 

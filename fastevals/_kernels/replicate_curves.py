@@ -17,7 +17,7 @@ def least_count(share, total, above):
 
 @kernel
 def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the TPR at each FPR of an ascending grid, the highest if the curve is vertical; NaN without a class."""
+    """Write the TPR at each FPR of an ascending grid, the highest TPR on vertical lines; NaN without a class."""
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
         return
@@ -40,9 +40,9 @@ def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
 
 @kernel
 def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the precision at each recall of an ascending grid, with linear counts; 1 at recall 0, NaN without a class.
+    """Write the precision at each recall of an ascending grid; 1 at recall 0, NaN without a class.
 
-    If several thresholds give the same recall, the highest precision is written, before more negatives are counted.
+    Counts are interpolated linearly. If several thresholds give the same recall, their highest precision is written.
     """
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan

@@ -158,7 +158,10 @@ def counts_before(positives, negatives, tp, fp, tps, fps):
 
 @sum_kernel
 def davis_goadrich_tail(positives, negatives, tied, tps, fps):
-    """Return the area of steps with at most 1/64 of the rows before them; eight terms of a series replace the log."""
+    """Return the area of steps that are small: each has at most 1/64 of the rows before it.
+
+    Eight terms of a series replace the logarithm.
+    """
     area = 0.0
     for step in range(tied.size):
         up, tp = float(positives[step]), float(tps[step])
@@ -223,7 +226,10 @@ def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
 
 @sum_kernel
 def total_of(times, terms):
-    """Return the sum of terms of rows (or cells) times their draws; terms of undrawn rows may be infinite."""
+    """Return the sum over rows (or cells) of the number of draws times the term.
+
+    Terms of rows that are not drawn may be infinite.
+    """
     total = 0.0
     for i in range(terms.size):
         total += times[i] * terms[i] if times[i] > 0 else 0.0
@@ -267,7 +273,8 @@ def push(x, y, size, new_x, new_y):
 def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
     """Write the counts at the vertices of the ROC polyline's upper hull; return their number.
 
-    The last four arguments are scratch, two longer than the steps; vertices go to `x` (negatives) and `y` (positives).
+    The last four arguments are scratch, with two entries more than there are steps; vertices go to `x` (negatives)
+    and `y` (positives).
     """
     zero = wide(positives[0]) * 0
     # First the hull of the ends of stretches: points below it can't be vertices.

@@ -19,7 +19,7 @@ def exceeds(value, best):
 
 @kernel
 def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Maximize the F score; without positives it is 0 everywhere, and the highest score is chosen."""
+    """Maximize the F score; without positives F is 0 everywhere, and the highest score drawn becomes the threshold."""
     if n_pos == 0:
         for step in range(tied.size):
             if negatives[step] > 0:

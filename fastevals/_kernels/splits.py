@@ -81,10 +81,11 @@ def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
 
 @kernel
 def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, key, first, out):
-    """Do what `spread_groups` does, but prefer the fold with the least of the group's classes, then the fewest rows.
+    """Do what `spread_groups` does, but add each group to the fold that increases a sum least (see below).
 
     Group g has counts[g, c] rows of class c, and fold f has held[f, c]. Adding g to f increases the sum of weights[c]
     held[f, c]^2 over folds and classes by the sum over c of weights[c] counts[g, c] (2 held[f, c] + counts[g, c]).
+    Ties go to the fold with the fewest rows.
     """
     order = np.empty_like(by_size)
     for r in range(out.shape[0]):

@@ -1,6 +1,7 @@
 """Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
-Slots hold marked keys: the key without its upper bit, which the slot's number gives, then the class as lowest bit.
+Slots hold marked keys: a key whose upper bit is dropped (the slot's number gives this bit), and whose class follows as
+the lowest bit.
 """
 
 import numpy as np

@@ -90,7 +90,7 @@ def farthest(px, py, qx, qy, n):
 
 @kernel
 def upper_edge(places, x, y, radius, out):
-    """At each of the ascending places, write the largest y within a radius of any of the non-decreasing points."""
+    """For each of the ascending `places`, write the largest y within `radius` of any point; points never decrease."""
     first = 0
     for k in range(places.size):
         while first < x.size - 1 and x[first] < places[k] - radius:

@@ -28,7 +28,7 @@ Weights = NDArray[np.float64] | None
 
 MOST_ROWS = 2**31 - 1
 NARROW = 1 << 16  # integers in a range this wide, or as wide as there are rows, need no look-up
-PAD = 32  # a sample's range is widened by 1 / PAD of it at both ends
+PAD = 32  # a sample's range is widened at each end by 1 / PAD of its width
 WIDE_RANGE = 64  # labels in a wider range are numbered first
 LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal rows next to each other don't wait
 ROWS_PER_CELL = 8  # rows per cell of a part's own table
@@ -245,7 +245,7 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
 
 
 def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
-    """Number 64-bit numbers by hash, then in numerical order, which differs from the order of their bits."""
+    """Number 64-bit keys by a hash of their bits, then renumber in ascending order of the keys."""
     values, (codes,) = number_values([keys.view(np.int64)])
     distinct, place = in_order(values.view(keys.dtype))
     distinct = distinct.view(dtype) if dtype.kind in "mM" else distinct.astype(dtype, copy=False)

@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 Weights = NDArray[np.float64] | None
 
 WIDEST = 1 << 15  # range of integer labels, up to which a table numbers them
-SAMPLED_ROWS = 1 << 10  # rows that suggest the range of integer labels
+SAMPLED_ROWS = 1 << 10  # sampled rows that suggest the range of integer labels
 SHARED = 1 << 14  # cells of a table, up to which every chunk gets its own
 ALONE = 1 << 20  # rows that one thread compares before a second has started
 DENSE = 1 << 20  # cells of a table, up to which it is filled without looking up labels
@@ -156,7 +156,7 @@ def count_label_tuples(
 
 
 def _occupied_cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
-    """Return the cells of a table that have rows, as digits, and their numbers of rows."""
+    """Return the digits of each cell that has rows, and the number of rows in the cell."""
     occupied = np.flatnonzero(table)
     return _digits(occupied, width, n_digits), table[occupied]
 

@@ -54,8 +54,8 @@ R = TypeVar("R")
 SIGN = -(2**63)
 BUCKET = 1 << 13  # rows in a bucket, so that its keys, scratch and cells stay in a core's cache
 SPAN = 1 << 16  # rows that one call ranks or sweeps if buckets are smaller, so that Python is entered rarely
-SPANS = 16  # minimum number of spans, if there are as many buckets, so that threads can share them
-MAX_BUCKETS = 64  # a core can write to as many pages; 128, the most that fits in a row's byte, takes longer
+SPANS = 16  # minimum number of spans, so that threads can share them; fewer only if there are fewer buckets
+MAX_BUCKETS = 64  # a core can write to this many pages; 128 buckets, the most that fit in a row's byte, take longer
 MAX_CELLS = 1 << 15  # cells, so that they stay in cache; a larger bucket is divided again
 SAMPLES_PER_BUCKET = 64  # sampled rows per bucket
 TABLE = 1 << 10  # cells per bucket in the table from keys to buckets
@@ -359,7 +359,11 @@ class ClassSplit:
 
 
 class SlotSpan(NamedTuple):
-    """Slots swept by one call, their distinct scores, and the distinct scores, positives and negatives above them."""
+    """Slots swept by one call.
+
+    `groups` is the number of distinct scores in the slots; `groups_above`, `tp` and `fp` are the numbers of distinct
+    scores, positives and negatives above the slots.
+    """
 
     first: int
     last: int
@@ -415,8 +419,9 @@ class BinaryLabels:
 class Codec:
     """Conversion between the scores of one dtype and keys.
 
-    Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into integers with the sign bit set, `flip`
-    into all. If no 64-bit type holds the scores, `distinct` lists them, and their ranks represent them.
+    Kernels see a score's 64 bits as an integer. Integers with the sign bit set are first xor-ed with `flip_below`; then
+    all integers are xor-ed with `flip`. If no 64-bit type holds the scores, `distinct` lists the scores, and their
+    ranks represent them.
     """
 
     dtype: np.dtype[Any]
@@ -444,7 +449,7 @@ class Codec:
         return values if self.distinct is None else self.distinct[values]
 
     def threshold_dtype(self, extremes: NDArray[Any]) -> np.dtype[Any]:
-        """Return the float dtype that holds +inf and all scores between extremes; longer for integers past 2**53."""
+        """Return the float dtype that holds +inf and all scores between extremes; long double for integers > 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
         if self.dtype == np.float64 or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):

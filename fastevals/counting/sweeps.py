@@ -42,8 +42,8 @@ def best_row(
     """Return the first row (the highest threshold) where `value` of the cells is largest; None if it is always NaN.
 
     Floats that differ by a few rounding errors are tied, so that rounding does not separate equal values. `parts`, if
-    given, returns integer numerators and denominators that are ordered like `value`; if counts are whole, these decide
-    between ties. `size` is the size of the two terms if the value is a difference.
+    given, returns integer numerators and denominators whose quotients are ordered like `value`; if counts are whole,
+    the quotients decide between ties. If the value is a difference of two terms, `size` is the size of the terms.
     """
 
     def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:

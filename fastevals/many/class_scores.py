@@ -212,7 +212,7 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
 def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
     """Return a metric of each class against the rest."""
     from_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
-    # With many classes, placing rows among the sorted rows of each class is faster than sorting all rows for each.
+    # With many classes, placing rows among the sorted rows of each class is faster than sorting all rows per class.
     if from_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
         return aucs_by_class(doubled_pairs(scores), scores.n_positives)
     ranked = ranking_metric(MetricSpec(metric, options))
@@ -222,14 +222,14 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
 
 
 def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
-    """Return a context that allows one thread if starting a second would take longer than the work."""
+    """Return a context that allows only one thread if the work takes less time than starting another thread."""
     return num_threads(1) if scores.columns.size < SMALL_CELLS else nullcontext()
 
 
 def _run_if_large(
     scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable
 ) -> list[R]:
-    """Call `run`, or stay in this thread if starting a second would take longer than the work."""
+    """Call `run`, or stay in this thread if the work takes less time than starting another thread."""
     return run(task, items, compiles=compiles) if scores.columns.size >= SMALL_CELLS else list(map(task, items))
 
 

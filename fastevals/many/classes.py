@@ -177,8 +177,8 @@ class ClassRankings(Result):
             sum of both supports). "micro" is the area of all classes' columns ranked as one (ovr only). None returns
             each value.
         multi_class : {"ovr", "ovo"}
-            Whether to rank each class against the rest, or each pair of classes (for one label per row). The value of a
-            pair is the mean of A(j | k) and A(k | j), which rank rows of classes j and k by column j and by column k.
+            "ovr" ranks each class against the rest, "ovo" each pair of classes (for one label per row). The value of a
+            pair is the mean of A(j | k) and A(k | j): the AUCs of the pair's rows, ranked by column j and by column k.
         max_fpr : float in (0, 1], optional
             If given, return only the area up to this FPR, scaled so that chance is 0.5 (ovr only).
 
@@ -192,7 +192,7 @@ class ClassRankings(Result):
         Raises
         ------
         ValueError
-            If an option is none of these, or "ovo" is combined with "micro", `max_fpr` or an indicator matrix.
+            If an option has another value, or "ovo" is combined with "micro", `max_fpr` or an indicator matrix.
 
         References
         ----------
@@ -268,7 +268,7 @@ class ClassRankings(Result):
         Raises
         ------
         ValueError
-            If `average` is none of these.
+            If `average` has another value.
 
         Examples
         --------
@@ -301,12 +301,12 @@ class ClassRankings(Result):
         Returns
         -------
         dict of RocCurve by label, or RocCurve
-            Rates are NaN for a class without rows, or without rows outside it.
+            Rates are NaN if a class has no rows, or if no rows are outside the class.
 
         Raises
         ------
         ValueError
-            If `average` is none of these, or is "macro" and a class's curve is undefined.
+            If `average` has another value, or is "macro" and a class's curve is undefined.
 
         References
         ----------
@@ -351,7 +351,7 @@ class ClassRankings(Result):
         Raises
         ------
         ValueError
-            If `average` is neither.
+            If `average` has another value.
 
         Examples
         --------

@@ -206,7 +206,7 @@ def map_columns(
 
 
 def _raise_not_finite(columns: ScoreColumns) -> None:
-    """Raise an error that names the first column with a value that is not finite; a ranking's error would not."""
+    """Raise an error that names the first column with a value that is not finite; a ranking cannot name the column."""
     for name, scores in zip(columns.names, columns.scores, strict=True):
         check_finite(name, scores)
 
@@ -232,7 +232,7 @@ class _SortingSpace(NamedTuple):
         )
 
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
-        """Return the rows of a column in order, or None if keys are too far apart or a score is not finite."""
+        """Sort a column's rows and return them; return None if keys are too far apart or a score is not finite."""
         codec, scores = codec_for(scores)
         part = slice(scores.size)
         rows, packed, slots = self.rows[part], self.scratch[part], self.slots[part]

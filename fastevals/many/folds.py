@@ -1,4 +1,4 @@
-"""Rankings of the folds of one data set: pooled, or averaged."""
+"""Pool the rankings of a data set's folds, or average the folds' curves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RankingFolds(Result):
     """The rankings of several folds, and averages of their curves.
 
     "micro" adds up the folds' counts at each threshold and computes rates from the sums. "macro" averages the folds'
-    rates at each threshold (threshold averaging). Both compare scores between folds, so all folds must be on one scale.
+    rates at each threshold (threshold averaging). Both compare scores of different folds, so the scores need one scale.
     "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
 
     Parameters
@@ -51,7 +51,7 @@ class RankingFolds(Result):
     names : tuple
         Names of the folds; 0, 1, 2, ... for a sequence.
     rankings : tuple of Ranking
-        The rankings in the same order.
+        The rankings, in the order of `names`.
 
     Raises
     ------
@@ -175,8 +175,8 @@ class RankingFolds(Result):
         Returns
         -------
         Ranking
-            The ranking of all folds' rows. It has intervals and tests only if no row can be in two folds, which is
-            certain for folds made by `from_scores`.
+            The ranking of all folds' rows. Its intervals and tests are available only if no row can be in two folds,
+            as with folds made by `from_scores`.
 
         Raises
         ------
@@ -210,7 +210,7 @@ class RankingFolds(Result):
         Raises
         ------
         ValueError
-            If `average` is none of these.
+            If `average` has another value.
         """
         return self._averaged(RocCurve, average, RateAverage)
 
@@ -230,7 +230,7 @@ class RankingFolds(Result):
         Raises
         ------
         ValueError
-            If `average` is none of these.
+            If `average` has another value.
         """
         return self._averaged(DetCurve, average, RateAverage)
 
@@ -240,18 +240,19 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Whether each threshold's line has the rates of the pooled counts, or the averages of the folds' FPR and FNR.
+            The rates of each threshold's line: the rates of the pooled counts ("micro"), or the averages of the folds'
+            FPR and FNR ("macro").
 
         Returns
         -------
         CostCurve
-            The average, with the thresholds of all folds. Each threshold applies to every fold, so that a fold's own
-            best threshold does not flatter it.
+            The average, with the thresholds of all folds. Each threshold applies to every fold, so no fold
+            is judged at a threshold chosen for that fold alone.
 
         Raises
         ------
         ValueError
-            If `average` is none of these.
+            If `average` has another value.
         """
         return self._averaged(CostCurve, average)
 
@@ -261,7 +262,7 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Whether to use precision and recall of the pooled counts, or the averages of the folds' values at each
+            "micro" uses precision and recall of the pooled counts, "macro" the averages of the folds' values at each
             threshold. A fold that predicts no row positive at a threshold has no precision there and is left out of the
             average. (There is no vertical average: a mean of precisions is not the precision of any counts, so no
             threshold would attain the curve between two recalls.)
@@ -275,17 +276,17 @@ class RankingFolds(Result):
         Raises
         ------
         ValueError
-            If `average` is neither.
+            If `average` has another value.
         """
         return self._averaged(PrecisionRecallCurve, average)
 
     def gain_curve(self, *, average: FoldAverage = "micro") -> GainCurve:
-        """Average the folds' gain curves: shares of rows and of positives found.
+        """Average the folds' gain curves: the share of rows and the share of positives found.
 
         Parameters
         ----------
         average : {"micro", "macro"}
-            Whether to use shares of the pooled counts, or the averages of the folds' shares at each threshold.
+            "micro" uses shares of the pooled counts, "macro" the averages of the folds' shares at each threshold.
 
         Returns
         -------
@@ -295,12 +296,12 @@ class RankingFolds(Result):
         Raises
         ------
         ValueError
-            If `average` is neither.
+            If `average` has another value.
         """
         return self._averaged(GainCurve, average)
 
     def lift_curve(self, *, average: FoldAverage = "micro") -> LiftCurve:
-        """Average the folds' gain curves, as `gain_curve` does, and return the lift: gain divided by share of rows.
+        """Average the folds' gain curves as `gain_curve` does, and divide the gain by the share of rows.
 
         Parameters
         ----------
@@ -315,7 +316,7 @@ class RankingFolds(Result):
         Raises
         ------
         ValueError
-            If `average` is neither.
+            If `average` has another value.
         """
         return self._averaged(LiftCurve, average)
 
@@ -342,9 +343,10 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
 
 @named_by_base
 class AveragedCounts(ThresholdCounts):
-    """Averages over folds instead of counts, for curves only: they may break the rules of counts and can't be added.
+    """Averages over folds in place of counts, for curves only; averages may break the rules of counts.
 
-    A vertical average has no thresholds (NaN after the first); in an average of P-R curves, `fps` may decrease.
+    Averages can't be added. The thresholds of a vertical average are NaN after the first; in an average of P-R curves,
+    `fps` may decrease.
     """
 
     __slots__ = ()
@@ -367,9 +369,9 @@ def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
 
 
 def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, with one positive row in total, that have the average shares of rows and of positives found."""
+    """Return counts, with one positive row in total, whose shares of rows and of positives found are the averages."""
     thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
-    # Any number of rows would do; the fold with the lowest share of positives gives one without negative counts.
+    # Any number of rows would do; taken from the fold with the lowest share of positives, it makes no count negative.
     n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
     recall = gain / len(rankings)
     return AveragedCounts._unchecked(thresholds, recall, np.maximum(share / len(rankings) * n_rows - recall, 0.0))
@@ -400,7 +402,7 @@ MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by their
 
 
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
-    """Return all rankings' thresholds, descending, and sums over rankings of the terms of their cells at each."""
+    """Return the thresholds of all rankings, descending; at each threshold, add up `terms(cells)` over rankings."""
     counts = [each.counts for each in rankings]
     thresholds = ThresholdCounts.merge(counts).thresholds
     sums: list[Any] = []
@@ -449,7 +451,7 @@ def _check_folds(name: str, rankings: Mapping[Any, Any], kind: Any) -> None:
 
 
 def _check_fold_number(name: str, distinct: NDArray[Any]) -> None:
-    """Raise if there are too many distinct values for folds."""
+    """Raise if there are more distinct values than folds are allowed."""
     if distinct.size > MOST_FOLDS:
         raise ValueError(f"{name} must have at most {MOST_FOLDS} distinct values, got {distinct.size}")
 

@@ -85,7 +85,7 @@ class GroupedScores:
         return self.codec.threshold_dtype(self.extremes)
 
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
-        """Call a kernel on spans of groups, given by first and last, in several threads."""
+        """Call ``kernel(first, last)`` for spans of groups, in several threads."""
         run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
 
 

@@ -1,4 +1,4 @@
-"""Metrics of scores in each group, by compiled loops; for few groups or without a kernel, by one call per group."""
+"""Metrics of scores in each group, by compiled loops; with few groups or no kernel, by one call per group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fastevals.measure.registry import OF_PAIRS, Metric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW_GROUPS = 1 << 7  # one call per group takes no longer than loading a compiled loop; compiling takes 50 times that
+FEW_GROUPS = 1 << 7  # calls for this many groups take no longer than loading a compiled loop; compiling takes 50 x that
 
 
 class GroupValues(NamedTuple):
@@ -35,9 +35,9 @@ class GroupValues(NamedTuple):
     values : list of ndarray of shape (n_groups,)
         Values of each metric; NaN where undefined.
     n_samples : ndarray of int64 of shape (n_groups,)
-        Rows of weight above zero.
+        Number of rows of weight above zero.
     weights : ndarray of shape (n_groups,)
-        Total weight of these rows.
+        Total weight of each group's rows.
     n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
         Rows of each class, for metrics of scores.
     variances : ndarray of shape (n_groups,), or None
@@ -90,7 +90,7 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
 
 
 def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
-    """Return each group's AUC, or another form of it; NaN if a class is missing. Without weights it is rounded once."""
+    """Return each group's AUC in the given form; NaN if a class is missing. Unweighted values are rounded once."""
     numerator = OF_PAIRS[form]
     aucs = np.empty(scores.groups.size)
     if scores.weights is not None:
@@ -138,7 +138,7 @@ def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
 
 
 def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
-    """Return the lowest key of scores at or above a threshold, and whether even that key is below the threshold."""
+    """Return the lowest key at or above a threshold, and False; the highest key and True if no integer is as high."""
     codec = scores.codec
     if codec.distinct is not None:
         codes = np.array([np.searchsorted(codec.distinct, threshold)])

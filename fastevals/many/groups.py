@@ -99,7 +99,8 @@ class GroupedMetric(ValuesByKey):
     weights : ndarray of shape (n_groups,)
         Total row weight of each group (its impressions); the number of rows if there are no weights.
     mean, macro_mean : float
-        Mean of the defined values, weighted by `weights` (GAUC) and unweighted; NaN if none is defined.
+        Means of the defined values: `mean` is weighted by `weights` (GAUC), `macro_mean` is not. NaN if no value is
+        defined.
     standard_errors : ndarray of shape (n_groups,), or None
         Standard errors of the values.
     confidence_intervals : ndarray of shape (n_groups, 2), or None
@@ -290,9 +291,9 @@ def grouped_auc(
 
     ``"bootstrap"`` gives percentile intervals. For the interval of a group, each replicate draws as many rows as the
     group has, so class counts vary; replicates without a class are left out, and counted in `n_undefined_replicates`.
-    For the interval of the mean, whole groups are drawn (they are the units, as in ``bootstrap(groups=...)``), so it
-    applies to other groups too. Groups that lack a class are drawn but add nothing; groups of weight zero are not
-    drawn. The replicates of the g-th group do not depend on how many replicates there are.
+    For the interval of the mean, whole groups are drawn (groups are the units, as in ``bootstrap(groups=...)``), so the
+    interval also applies to groups outside the data. Groups that lack a class are drawn but add nothing; groups of
+    weight zero are not drawn. The replicates of the g-th group do not depend on how many replicates there are.
 
     Memory use beyond the input is about 20 bytes per row (30 with weights), or 27 (43) if one group has all rows, plus
     about 70 bytes per group, including 48 for the result. A bootstrap needs memory in proportion to n_resamples and to
@@ -595,7 +596,7 @@ def as_time(key: Any, dtype: np.dtype[Any]) -> Any:
     """Return a date, time or time span in the groups' unit; raise if it is anything else or falls between two units."""
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")
-    key = key.to_numpy() if hasattr(key, "to_numpy") else key  # as Python's datetime, pandas' times lose nanoseconds
+    key = key.to_numpy() if hasattr(key, "to_numpy") else key  # a Python datetime would lose pandas' nanoseconds
     if dtype.kind == "M" and key is not None:
         moment: Any = np.datetime64(key)
     elif isinstance(key, (np.timedelta64, datetime.timedelta)):

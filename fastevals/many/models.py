@@ -532,7 +532,7 @@ def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tu
     """Return the models' predictions, keyed by their names in error messages, and the names of all models.
 
     Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence;
-    the last two are named by number. A single vector is one model.
+    rows and arrays are named by number. A single vector is one model.
     """
     columns = named_columns(name, values)
     if columns is None and _is_list_of_vectors(values):

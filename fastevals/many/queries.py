@@ -64,7 +64,7 @@ class QueryMetric(ValuesByKey):
     values : ndarray of shape (n_queries,)
         The value of each query; NaN where it is undefined because no document is relevant.
     n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
-        Numbers of documents and of relevant documents of each query. Relevant documents are counted among the query's
+        Number of documents, and of relevant documents, for each query. Relevant documents are counted among the query's
         documents unless their number is given.
     mean : float
         Mean of the defined values, with equal weight for each query; NaN if none is defined.
@@ -140,8 +140,8 @@ def query_metrics(
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
     queries : array-like of shape (n_documents,), optional
-        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows in ascending order
-        are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
+        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows already in
+        ascending order of query are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
         "recall@10" and "precision@10" always need a number of ranks.
@@ -150,8 +150,8 @@ def query_metrics(
     gain : {"linear", "exponential"}
         The gain of a document of relevance y in (N)DCG: y, or 2**y - 1.
     undefined : float
-        Value of metrics that are undefined because a query has no relevant documents. NaN leaves the query out of the
-        mean and counts it in `n_undefined`; 0 is the choice of trec_eval and ranx.
+        Value to use for metrics that are undefined because a query has no relevant documents. NaN leaves the query out
+        of the mean and counts it in `n_undefined`; 0 is the choice of trec_eval and ranx.
     interval : {"t", "bootstrap", None}
         Interval of the mean, with queries as the units: Student's t, or percentiles of bootstrap replicates.
     confidence_level : float in (0, 1)
@@ -269,7 +269,7 @@ def compare_query_metrics(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare systems that rank the same documents by their means over queries, with one paired bootstrap of queries.
+    """Compare mean metrics of systems that rank the same documents, with one paired bootstrap of queries.
 
     This works like `compare_rankings`; each replicate draws queries once, for all systems.
 

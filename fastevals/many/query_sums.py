@@ -112,7 +112,7 @@ def sum_by_query(
     ideal : bool
         Whether to compute the ideal DCG.
     split : bool
-        Whether the later of tied documents ranks first; otherwise sums are the mean over all orders.
+        If true, the later of two tied documents ranks first; otherwise sums are averaged over all orders of ties.
     """
     largest = discounts.size
 

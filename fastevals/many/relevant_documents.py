@@ -57,7 +57,7 @@ class RelevantDocuments:
         return cls(keys, np.array([each.size for each in found], dtype=np.int64), np.concatenate(found))
 
     def check_retrieved(self, relevance: NDArray[Any], n_documents: Ints) -> None:
-        """Raise unless these documents include the retrieved ones, whose relevance is given query by query."""
+        """Raise if relevant documents that a query retrieved are missing here; `relevance` is in order of query."""
         query = np.repeat(np.arange(n_documents.size), n_documents)[relevance > 0]
         retrieved = np.bincount(query, minlength=n_documents.size)
         few = np.flatnonzero(retrieved > self.counts)
