@@ -127,7 +127,7 @@ def match_four(table, i, start, byte, small):
 
 @kernel
 def match_rows(p, start, byte, small):
-    """For each column, beginning at `start`, write in how many rows (at most 255) its value is `byte`."""
+    """For each column from `start` on, write the number of rows (at most 255) that have the value `byte`."""
     for j in range(small.size):
         small[j] = 0
     done = p.shape[0] - p.shape[0] % 4

@@ -44,7 +44,7 @@ def keys_of_class(bits, codes, k, flip_below, flip, keys):
 
 @kernel
 def add_by_class(values, codes, sums):
-    """Add values[i] to sums[codes[i], i % 2]; two sums per class let adjacent rows of one class wait less."""
+    """Add values[i] to sums[codes[i], i % 2]; with two sums, adjacent rows of one class wait less."""
     even = codes.size & ~1
     for i in range(0, even, 2):
         sums[codes[i], 0] += values[i]

@@ -158,7 +158,7 @@ def draw_binomials(sizes, n, key, counts):
 
 @kernel
 def tally(random, limits, counts):
-    """Write how many of the limits each 16-bit random number exceeds; return the largest number.
+    """Write how many of the limits each 16-bit random number exceeds; return the largest random number.
 
     The eight comparisons are vectorised; twelve 32-bit limits, with half as many numbers per vector, take 6 x as long.
     """

@@ -107,8 +107,8 @@ def add_up(weights, pair, sums, rests):
 def find_half(errors, weights, whole, whole_low):
     """Return the positions of the two ascending `errors` whose mean is the weighted median; most often they are equal.
 
-    They differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight. Several
-    rows may have the same error; the first of these rows has weight zero only if all of them do.
+    The positions differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight.
+    Several rows may have the same error; the first of these rows has weight zero only if all of them do.
     """
     total, total_low = 0.0, 0.0
     i = 0

@@ -89,7 +89,8 @@ def rank_sizes(ascending, keep_zeros, ranks):
 def spread_signs(ranks, scratch):
     """Return the probabilities of the sums 0, 1, 2, ... of positive ranks, if both signs are equally likely.
 
-    They are exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; one holds the result.
+    The probabilities are exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; one
+    holds the result.
     """
     total = 0
     for rank in ranks:

@@ -312,7 +312,7 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
     """Return the area under the lower envelope of the cost lines; the last four arguments are `upper_hull`'s scratch.
 
     A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. If a and b are the PC(+)
-    of these slopes, the mean of its line between them is (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    of these slopes, the mean of the vertex's cost line from a to b is (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
     """
     if n_pos == 0 or n_neg == 0:
         return np.nan

@@ -60,8 +60,8 @@ def place_cells(keys, low, high, cells):
     """Run `count_cells` with one to three keys per cell; return the shift and the size of the largest cell.
 
     If there are more keys than cells, only a few cells are used; most of these are later sorted on their own, in nearby
-    pages. If a cell is large, perhaps because of ties, all cells are used, since its keys would move again at each
-    level.
+    pages. If a cell is large, perhaps because of ties, all cells are used: with only a few, the keys of the large cell
+    would move again at each level.
     """
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
@@ -100,9 +100,9 @@ def frequent_pair(keys):
 
 @kernel
 def part_at_pair(keys, high, scratch):
-    """Move keys below a pair to the front and keys above it to the end; the pair is `high` - 1 and `high`.
+    """Move keys below `high` - 1 to the front and keys above `high` to the end.
 
-    The pair's keys come in between. Returns where they start and end.
+    The keys `high` - 1 and `high` come in between. Returns where they start and end.
     """
     low = high - np.uint64(1)
     below = 0

@@ -258,7 +258,7 @@ def pair_aucs(scores: ClassScores) -> Floats:
 # Every row is placed among the sorted scores of class j: one sort per class and one look-up per row, instead of one
 # sort per pair --------------------------------------------------------------------------------------------------------
 def doubled_pairs(scores: ClassScores) -> Ints:
-    """Count the pairs of rows of classes j and k that column j ranks correctly, doubled, so that a tie counts one.
+    """Count the pairs of rows of classes j and k that column j ranks correctly: a pair counts two, a tie one.
 
     Returns an array of shape (n_classes, n_classes), 0 where j = k or a class has no rows.
     """

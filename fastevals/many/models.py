@@ -108,8 +108,8 @@ def batch_auc(
     Notes
     -----
     Labels that all models share are read once. Each thread works on its own column and needs 17 bytes per row beyond
-    the input (8 more if scores are not float64; copies of 8 columns if columns are interleaved in memory). If columns
-    are few and long, all threads work on one column at a time.
+    the input. Scores that are not float64 take 8 bytes per row more; columns interleaved in memory take copies of 8
+    columns. If columns are few and long, all threads work on one column at a time.
 
     References
     ----------
@@ -504,7 +504,7 @@ def _shared_or_own(arrays: Sequence[Any], i: int) -> Any:
 
 
 def _one_size(sizes: list[int]) -> int | NDArray[np.int64]:
-    """Return the rows of a class: one number if it is the same for all models."""
+    """Return the numbers of rows of a class; a single number if it is the same for all models."""
     return sizes[0] if len(set(sizes)) == 1 else np.array(sizes)
 
 

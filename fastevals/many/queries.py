@@ -328,7 +328,7 @@ class _QuerySample(UnitSample):
     Parameters
     ----------
     values : ndarray of shape (n_metrics, n_systems, n_queries)
-        Value of each metric, system and query; NaN for all systems where the metric is undefined.
+        Value of each metric, system and query; NaN for all systems if a query's metric is undefined.
     """
 
     def __init__(self, values: Floats) -> None:
