@@ -111,7 +111,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return an attribute that is not one of our functions, when it is first accessed."""
+    """Import and return an attribute that is not one of our functions."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _SWITCH:

@@ -308,7 +308,7 @@ def warn_one_label() -> None:
 
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
-    """Return the first label and the first that differs; raise if a number is not whole, or text has mixed types."""
+    """Return the first label and the first different one; raise if a number is not whole, or text has mixed types."""
     labels_seen = distinct_pair(labels) if labels.size else []
     if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in labels_seen):
         check_all_strings("y_true", labels)

@@ -195,7 +195,7 @@ class LabelPairs:
         return Pairs(true, predicted, rows.astype(np.int64) if self.whole else rows, n)
 
     def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Return the confusion matrix, with true labels in rows; data with labels outside `labels` are left out."""
+        """Return the confusion matrix, with true labels in rows; rows with a label outside `labels` are left out."""
         counts = self._counts.table
         if counts is None or labels is not None:
             true, predicted, rows, n = self.pairs(labels)
@@ -218,7 +218,10 @@ class Pairs(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Labels that occur, whether each is a true label, and the table of pairs; if that is large, codes of the rows."""
+    """Labels that occur, whether each is a true label, and the table of pairs.
+
+    If the table would be large, it is None, and `codes` has the codes of the rows.
+    """
 
     labels: NDArray[Any]
     in_true: NDArray[np.bool_]
@@ -243,7 +246,7 @@ def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
 
 
 def _count_codes(targets: Targets, weights: Weights) -> PairCounts:
-    """Count pairs of labels that are text or far apart, using codes for them."""
+    """Count pairs of labels that are text or far apart, after replacing labels by codes."""
     labels, codes = code_labels(targets)
     in_true = np.bincount(codes[0], minlength=labels.size) > 0
     if labels.size**2 > DENSE:
@@ -266,12 +269,12 @@ def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class Indicators:
-    """Counts of rows that have any number of labels each.
+    """Counts of rows, each of which has any number of labels.
 
     Attributes
     ----------
     kind : {"multilabel-indicator"}
-        Differs from the kinds of `LabelPairs`.
+        Always this text, which tells indicators from `LabelPairs`.
     labels : ndarray of shape (n_labels,)
         Numbers of the columns.
     weights : ndarray of shape (n_samples,) or None
@@ -325,7 +328,7 @@ class Indicators:
         return self._wrong.sum() if self.weights is None else self._wrong @ self.weights
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
-        """Count the marks in each row or, if `rows` is False, each column; in columns they are weighted."""
+        """Count the marks in each row or, if `rows` is False, each column; in columns, marks have the rows' weights."""
         if is_sparse(marks):
             marks.eliminate_zeros()
             in_rows: NDArray[np.int64] = np.diff(marks.indptr).astype(np.int64)

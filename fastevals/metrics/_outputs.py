@@ -60,7 +60,7 @@ class Outputs(NamedTuple):
         return Outputs(true * units, predicted * units, rows.weights), units
 
     def errors_alone(self) -> Outputs:
-        """Return errors as targets with predictions of 0 if values are integers that floats would round; else self."""
+        """Return self or, if floats would round the integer values, the errors as targets with predictions of 0."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
         if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self
@@ -68,7 +68,7 @@ class Outputs(NamedTuple):
         return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
 
     def targets_alone(self) -> Outputs:
-        """Return targets as their own predictions; subtract the first one from integers that floats would round."""
+        """Return targets as their own predictions, minus the first one if floats would round the integer values."""
         targets = _difference(self.true, self.true[:1]) if exceeds_floats(self.true) else self.true
         return Outputs(targets, targets, self.weights)
 
@@ -121,9 +121,10 @@ def errors_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]
 
 
 def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple[Floats, Floats, Floats]:
-    """Return each output's mean squared error, the variance of its targets, and the units of both.
+    """Return each output's mean squared error, the variance of its targets, and the unit of these two numbers.
 
-    Squares are of errors, or of their deviations from their mean. Constant errors or targets give exactly zero.
+    The squares are of errors or, if `from_mean`, of the errors' deviations from their mean. Constant errors or targets
+    give exactly zero.
     """
     errors, targets = outputs.errors_alone(), outputs.targets_alone()
     if errors is outputs and not exceeds_floats(outputs.true):

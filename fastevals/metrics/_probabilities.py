@@ -69,7 +69,7 @@ def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: 
 
 
 def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
-    """Return the class number of each row in sorted order or, for an indicator matrix, flags of its labels."""
+    """Return each row's class number (classes are sorted) or, for an indicator matrix, flags of the row's labels."""
     if target.ndim == 2 and target.shape[1] > 1:
         _check_indicator_columns(target, y_proba, labels)
         return np.asarray(target == 1)
@@ -158,7 +158,7 @@ def _true_class_probabilities(p: NDArray[Any], true: NDArray[Any]) -> NDArray[An
 
 
 def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """For each class or label of an indicator matrix, return the total weight of its rows and of all other rows."""
+    """For each class, or label of an indicator matrix, return the weights of rows with it and of all other rows."""
 
     def add_up(rows: slice) -> NDArray[Any]:
         some = None if weights is None else weights[rows]

@@ -40,8 +40,8 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
     """Rank rows of two classes, with the positive label that `choose` picks; also return the type of the labels.
 
     `choose` gets the labels that occur. The ranking is None if `choose` returns None, or if there are more than two
-    labels. Raises if the rows can't be ranked whichever label is positive. If there is a ranking, values are read only
-    once.
+    labels. Raises if the rows can't be ranked whichever label is positive. If a ranking is returned, values have been
+    read only once.
     """
     try:
         labels_seen = first_labels(rows.labels)

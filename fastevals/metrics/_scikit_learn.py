@@ -96,7 +96,7 @@ def _parameters(function: Any) -> list[tuple[str, Any, str]]:
 
 
 def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `check_scoring` refuse our metrics too; it recognises only its own, by their module."""
+    """Make scikit-learn's `check_scoring` refuse our metrics as scorers, as it refuses scikit-learn's metrics."""
 
     @wraps(check_scoring)
     def check(estimator: Any = None, scoring: Any = None, **options: Any) -> Any:
@@ -113,7 +113,7 @@ def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `make_scorer` pass no positive label for averages over labels; it would pass 1."""
+    """Make scikit-learn's `make_scorer` pass no positive label for averages over labels; by default it passes 1."""
 
     @wraps(make_scorer)
     def make(score_func: Any, **options: Any) -> Any:
@@ -171,7 +171,7 @@ def copied(
 
 
 def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
-    """Return a copy of a scorer that calls the function of the same name from a namespace."""
+    """Copy a scorer, and make the copy call the function of the same name from a namespace."""
     result = copy.deepcopy(scorer)
     result._score_func = namespace.get(scorer._score_func.__name__, scorer._score_func)
     return result

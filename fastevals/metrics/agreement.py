@@ -72,8 +72,8 @@ def zero_one_loss(
 ) -> float:
     """Compute the share of rows predicted wrong, like scikit-learn's `zero_one_loss`.
 
-    It is rounded only once: 0.1, where 1 - 0.9 is 0.09999999999999998. Parameters and errors are the same as for
-    `accuracy_score`.
+    The share is rounded only once: with one wrong row of ten it is 0.1, while 1 - 0.9 is 0.09999999999999998.
+    Parameters and errors are the same as for `accuracy_score`.
 
     Returns
     -------
@@ -232,7 +232,8 @@ def cohen_kappa_score(
         The labels to compare, in the order that `weights` uses; rows with other labels are left out. By default all
         labels, sorted.
     weights : {None, "linear", "quadratic"}
-        How the cost of a disagreement grows with the distance between the labels; None: all cost the same.
+        How the cost of a disagreement grows with the distance between the labels; None: all disagreements cost the
+        same.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     replace_undefined_by : float
@@ -287,7 +288,7 @@ def cohen_kappa_score(
 
 
 def _agreement(pairs: Pairs) -> BeyondChance:
-    """Compare two raters with chance using their label counts; a full table would be slow for many labels."""
+    """Compare two raters' agreement with chance, by their label counts; a full table would be slow for many labels."""
     if pairs.rows.dtype.kind == "f":
         pairs = pairs._replace(rows=in_usual_unit(pairs.rows))
     (first, second), same = pairs.margins(), pairs.true == pairs.predicted
@@ -300,7 +301,7 @@ def _agreement(pairs: Pairs) -> BeyondChance:
 
 
 def _weighted_kappa(pairs: Pairs, power: int) -> float:
-    """Return kappa weighted by the distance between labels, raised to a power."""
+    """Return kappa, where a disagreement costs the distance between its labels, raised to a power."""
     rows = np.ldexp(pairs.rows.astype(np.float64), cells.shift_of(max(each.max() for each in pairs.margins())))
     first, second = pairs._replace(rows=rows).margins()
     total = first.sum()

@@ -93,7 +93,7 @@ def roc_auc_score(
 ) -> Any:
     """Compute the area under the ROC curve, like scikit-learn's `roc_auc_score`.
 
-    Without weights, the area is a ratio of two integers, rounded only once. With weights, it is never above 1.
+    Without weights, the area is a ratio of two integers, rounded only once. With weights, the area is never above 1.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def roc_auc_score(
     average : {"macro", "micro", "samples", "weighted", None}
         How to average over classes. "macro": the mean. "micro": one area for all columns ranked together. "samples":
         the mean over rows, where each row ranks its labels. "weighted": the mean weighted by the classes' numbers of
-        rows. None: one area per class. It has no effect with two classes.
+        rows. None: one area per class. `average` has no effect with two classes.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative; ``multi_class="ovo"`` uses them too.
     max_fpr : float in (0, 1], optional
@@ -268,7 +268,7 @@ def _only_column(table: ScoreTable) -> OneScore | None:
 
 
 class AveragedMetric(NamedTuple):
-    """A metric of rankings, with its value if undefined.
+    """A metric of rankings, with the value to return if it is undefined.
 
     Attributes
     ----------
@@ -298,9 +298,10 @@ def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) 
 
 
 def _checked_class_scores(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
-    """Return the scores of at least three classes, if they must be probabilities; None if the input may be invalid.
+    """Return the scores of at least three classes; None if the input may be invalid.
 
-    If it returns scores, values have been read only once.
+    If `probabilities`, scores that don't add up to 1 are invalid. If scores are returned, values have been read only
+    once.
     """
     matrix = table.scores
     if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
@@ -440,7 +441,7 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
     """Return the type of the labels; raise unless each label has a column of scores.
 
-    If there are more columns than `most_columns`, the type of two classes is "multiclass".
+    Two classes with more columns than `most_columns` have the type "multiclass".
     """
     check_same_rows(*table)
     kind = label_kind(table.labels)

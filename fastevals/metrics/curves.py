@@ -317,7 +317,7 @@ def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, F
 
 
 def _rates(totals: NDArray[Any]) -> Floats:
-    """Divide totals by the last one; return NaN if that is zero."""
+    """Divide totals by the last total; return NaN if the last total is zero."""
     return totals / totals[-1] if totals[-1] else np.full(totals.size, np.nan)
 
 
@@ -330,7 +330,7 @@ def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
-    """Keep points up to `first`, the last point, and any other point that `matters` selects from its neighbours."""
+    """Keep points up to `first`, the last one, and those between that `matters` selects by comparing neighbours."""
     n = counts.thresholds.size
 
     def keep(rows: slice) -> NDArray[np.bool_]:
@@ -345,7 +345,7 @@ def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray
 
 
 def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which inner points are off the midpoint of their neighbours in ROC space, at any scale of weights."""
+    """Return which inner points are not midway between their neighbours in ROC space, whatever the scale of weights."""
     bends = np.zeros(tps.size - 2, dtype=np.bool_)
     for cells in (fps, tps):
         bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > CURVATURE_ROUNDING * cells[2:]

@@ -203,7 +203,7 @@ def hinge_loss(
 
 
 def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArray[Any] | None) -> bool:
-    """Return whether there are two classes; raise unless scores have one column for two classes, else one per class."""
+    """Return whether there are two classes; raise unless scores have one column, or one per class if more."""
     kind = label_kind(target)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y type must be 'binary' or 'multiclass', got '{kind}' instead.")

@@ -52,7 +52,7 @@ def mean_tweedie_deviance(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         Targets and predictions, above zero with three exceptions: targets may be zero if `power` is below 2, and any
-        number if it is below 1; predictions may be any number if `power` is 0.
+        number if `power` is below 1; predictions may be any number if `power` is 0.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     power : float

@@ -74,7 +74,8 @@ def precision_recall_fscore_support(
         The positive label for ``average="binary"``.
     average : {None, "binary", "micro", "macro", "weighted", "samples"}
         None: one value per label. "binary": the positive label. "micro": all counts pooled. "macro": the mean over
-        labels. "weighted": the mean weighted by the labels' true rows. "samples": the mean over rows (indicators only).
+        labels. "weighted": the mean weighted by the labels' numbers of true rows. "samples": the mean over rows
+        (indicators only).
     warn_for : list, tuple or set
         Names of the metrics that may warn.
     sample_weight : array-like of shape (n_samples,), optional
@@ -390,7 +391,7 @@ class Rate(NamedTuple):
 
 
 def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) -> dict[str, Rate]:
-    """Return the requested rates; if beta reduces the F-score to precision or recall, it is that rate."""
+    """Return the requested rates; if `beta` makes the F-score equal to precision or recall, return that rate for it."""
     beta = float(min(beta, sys.float_info.max))  # an integer may be too large for a float
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,

@@ -151,8 +151,8 @@ def d2_pinball_score(
 ) -> Any:
     """Compute the share of the pinball loss that predictions explain, like scikit-learn's `d2_pinball_score`.
 
-    It is 1 - L / L0, where L is the loss, and L0 the loss of predicting the targets' quantile for every row. It is 1 if
-    both are zero, and 0 if only L0 is zero.
+    It is 1 - L / L0, where L is the loss, and L0 the loss of predicting the targets' quantile for every row. The score
+    is 1 if L and L0 are zero, and 0 if only L0 is zero.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
-    """Return the weighted quantile; if the weight up to a value is exactly the share, average it with the next value.
+    """Return the weighted quantile. If the weight up to a value is exactly the share, average this value and the next.
 
     "Exactly" allows for the rounding of weights, so that multiplying all weights by a number changes nothing.
     """
@@ -358,7 +358,7 @@ def _add_to(pair: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _at_share(kept: _Kept, share: float) -> float | None:
-    """Return the value at which the cumulative weight reaches a share; None if it is not among the kept values."""
+    """Return the value at which the cumulative weight reaches a share; None if this value is not among those kept."""
     values = kept.values
     if not values.size:
         return None

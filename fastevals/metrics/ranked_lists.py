@@ -151,7 +151,7 @@ def _read(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[NDArray[Any], 
 
 
 def _check_table(gains: NDArray[Any], scores: NDArray[Any]) -> None:
-    """Raise unless each row has several documents, and as many scores."""
+    """Raise unless each row has several documents, and one score for each document."""
     if gains.ndim != 2 or gains.shape[1] < 2:
         raise ValueError(f"Only {SEVERAL} formats are supported. Got {target_type('y_true', gains)} instead")
     if scores.shape != gains.shape:

@@ -2,8 +2,8 @@
 
 Each global in scikit-learn's modules that refers to one of its functions is set to a stand-in, a separate function with
 our code. Other code may have imported our own function, but never the stand-in, so stand-ins can be found and removed
-in every module. The module that defines a function of scikit-learn's keeps it, so that objects imported before can
-still be pickled.
+in every module. The module that defines one of scikit-learn's functions keeps that function, so that objects imported
+before can still be pickled.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]
 
 
 def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
-    """Set other functions in the scorers that scikit-learn predefines or that were registered with it."""
+    """Replace functions in scorers that are predefined in scikit-learn or registered with it."""
     names = sys.modules[SCORERS].__dict__
     for scorer in [*names["_SCORERS"].values(), *names.values()]:
         if isinstance(scorer, names["_BaseScorer"]) and id(scorer._score_func) in others:
@@ -243,7 +243,10 @@ def _reduce_batch(batch: Any) -> tuple[Any, ...]:
 
 
 class _Entry:
-    """Keeps our functions in place from its unpickling until it leaves or, if its batch is never run, is deleted."""
+    """Keeps our functions in place from its unpickling until `leave` is called.
+
+    If its batch is never run, it keeps them until it is deleted.
+    """
 
     leave: Callable[[], Any]
 
@@ -259,7 +262,7 @@ def _enter() -> _Entry:
 
 
 class _Batch:
-    """A batch of calls in a worker; when they are done, it restores scikit-learn's functions."""
+    """A batch of calls in a worker; after the calls, scikit-learn's functions are restored."""
 
     def __init__(self, entry: _Entry, constructor: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.entry, self.calls = entry, constructor(*arguments)

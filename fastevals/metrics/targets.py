@@ -167,8 +167,8 @@ def r2_score(
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
-        The mean over outputs (None means this too), one value per output, the mean weighted by the targets' variances,
-        or weights for the mean over outputs.
+        The mean over outputs (also for None), one value per output, the mean weighted by the targets' variances, or
+        weights for the mean over outputs.
     force_finite : bool
         Whether, if targets are constant, to return 1 for perfect predictions and 0 for others instead of NaN and -inf.
 
@@ -210,7 +210,7 @@ def explained_variance_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """Compute 1 minus the ratio of the errors' variance to the targets', like scikit-learn's function of this name.
+    """Compute 1 minus the errors' variance over the targets' variance, like scikit-learn's `explained_variance_score`.
 
     It is the `r2_score` of the predictions after their mean error is removed. Errors count as constant only if they are
     all equal, whatever the rounding of their mean.

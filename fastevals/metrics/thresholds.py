@@ -156,7 +156,7 @@ def _at_all_thresholds(rows: OneScore, metric: CellMetric) -> tuple[Floats, NDAr
 
 
 def _rate(name: str) -> Maker:
-    """Return a function that makes a rate of the positive class from options."""
+    """Return a function that turns options into a metric: a rate of the positive class."""
 
     def make(options: Options) -> CellMetric | None:
         if options["average"] != "binary" or options["labels"] is not None:
@@ -172,7 +172,7 @@ def _rate(name: str) -> Maker:
 
 
 def _share(*counted: str) -> Maker:
-    """Return a function that makes, from options, the share or the number of the rows in some cells."""
+    """Return a function that turns options into a metric: the share, or the number, of rows in some cells."""
 
     def make(options: Options) -> CellMetric:
         def function(at: Cells) -> Any:

@@ -32,7 +32,7 @@ def n_rows(name: str, data: Any) -> int:
 
 
 def check_same_rows(**data: Any) -> int:
-    """Return the common number of rows of all data that are not None; raise if their numbers differ."""
+    """Return the number of rows; raise unless all data that are not None have the same number of rows."""
     rows = {name: n_rows(name, each) for name, each in data.items() if each is not None}
     if not rows:
         raise ValueError(f"one of {', '.join(data)} must be given, to say how many rows there are")
@@ -88,12 +88,12 @@ def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
 
 
 def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> int:
-    """Return the units in a training set, from a number up to `most` or a share of n, rounded down but at least 1."""
+    """Return a training set's number of units: a number up to `most`, or a share of n rounded down but at least 1."""
     return max(as_units(as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
 
 
 def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whole: str) -> list[int]:
-    """Return sizes in ascending order; they must differ. `size` converts a value; `whole` names all units in errors."""
+    """Return distinct sizes in ascending order. `size` converts a user's value; errors call all units `whole`."""
     shares_or_counts = as_values(name, values)
     sizes = [size(name, value) for value in shares_or_counts]
     _check_sizes_differ(name, shares_or_counts, sizes, whole)
@@ -101,7 +101,7 @@ def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whol
 
 
 def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], whole: str) -> None:
-    """Raise unless sizes are all shares or all counts, and all differ."""
+    """Raise unless sizes are all shares or all counts, and no two are equal."""
     if len({isinstance(each, float) for each in values}) > 1:
         raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
     if len(set(sizes)) < len(sizes):
@@ -172,7 +172,7 @@ def check_varies_only(name: str, params: Mapping[str, Any], other: str, paramete
 
 
 def check_some_defined(metric: str, place: int | None, n: int, candidates: str) -> int:
-    """Return the index of the best of n candidates or values; raise if it is None because all are undefined."""
+    """Return `place`, the index of the best of n candidates or values; raise if it is None: all are undefined."""
     if place is None:
         raise ValueError(f"{metric} is undefined (NaN) for all {n} {candidates}: none is the best")
     return place

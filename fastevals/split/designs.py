@@ -132,7 +132,7 @@ class AssignedFolds:
 
 
 class FixedByDesign(NamedTuple):
-    """What all test sets share, so that their spread cannot show its effect."""
+    """What all test sets have in common: rows, or class shares. Differences between them cannot show its effect."""
 
     kind: str | None  # "rows": the rows themselves; "classes": the class shares; None: nothing, except by chance
     n_rows: int  # in one test set, if all test sets are the same rows; otherwise in all the data
@@ -165,7 +165,7 @@ def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: R
 
 
 def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> TrainTestSplits:
-    """Return the data's splits from our splitter, from one with scikit-learn's interface, or from pairs of rows."""
+    """Return the data's splits, given our splitter, a splitter with scikit-learn's interface, or pairs of rows."""
     n = check_same_rows(X=X, y=y, groups=groups)
     check_instance(name, splitter)
     if isinstance(splitter, Splitter):
@@ -177,7 +177,7 @@ def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Tra
 
 
 def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> FixedByDesign:
-    """Return what all test sets share: known for our splitters, for others found by comparing test sets."""
+    """Return what all test sets share. For our splitters this is known; for others, test sets are compared."""
     if isinstance(splitter, Splitter):
         share = OUT_OF_BAG if isinstance(splitter, BootstrapSplit) else 1.0
         return FixedByDesign("classes" if getattr(splitter, "stratified", False) else None, splits.n_samples, share)

@@ -152,7 +152,7 @@ def learning_curve(
 ) -> ErrorCurve:
     """Measure a learner's training and test error as the number of training rows grows.
 
-    Once the two errors have met, more rows will not help; while they are apart, they may.
+    Once the two errors have met, more rows will not help; while the errors are apart, more rows may help.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def learning_curve(
         As for `validation_curve`.
     train_sizes : sequence of float or of int
         Numbers of training rows, or shares of the smallest training part among the splits, in (0, 1]. At the full size,
-        each split uses all its training rows, possibly one row more than the smallest part.
+        each split uses all its training rows, which may be one row more than the smallest part has.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         Seed of the random order in which each split's training rows are added, so that smaller sets are parts of larger
         ones. With a stratified splitter, each set has proportional shares of the classes. A set may contain only part
@@ -338,7 +338,7 @@ class ErrorCurve(Frozen):
         }
 
     def table(self) -> str:
-        """Return a text table of both errors, their standard deviations, the gap and the label in `fits` per value."""
+        """Return a text table, one row per value: both errors, their standard deviations, the gap, and the label."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         over = self.parameter or "training rows"

@@ -27,7 +27,7 @@ class Learner:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def with_params(self, params: Mapping[str, Any]) -> Learner:
-        """Return the learner with these parameters, which override those it has."""
+        """Return the learner with these parameters, which override its own."""
         return Learner(self.name, self.wrapped, self.is_estimator, {**self.params, **params})
 
     def fit(self, X: Any, y: Any) -> Any:

@@ -92,8 +92,8 @@ def select_model(
     progress : bool
         Whether to show a progress bar (needs tqdm).
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of parts and folds given as numbers. They are stratified if the metric is for classes, except a test part
-        with `groups`.
+        Seed for drawing parts and folds that are given as numbers. If the metric is for classes, they are stratified,
+        except the test part if `groups` are given.
 
     Returns
     -------
@@ -114,13 +114,13 @@ def select_model(
 
     Notes
     -----
-    If a fit of a candidate fails, its estimate is NaN, `failure` has the error, and the candidate is not chosen. If
-    means tie, the first candidate is chosen, so put simpler candidates first.
+    If a fit of a candidate fails, the candidate's estimate is NaN, `failure` has the error, and the candidate is not
+    chosen. If means tie, the first candidate is chosen, so put simpler candidates first.
 
     The best validation value is the largest of many noisy estimates (or the smallest), and so too optimistic [1]_. The
-    test value comes from rows that had no part in the choice. With few rows it is imprecise; then a nested
-    cross-validation [2]_ with ``test=None`` uses all rows both to choose and to test. It estimates how well the whole
-    selection works, not one model, with as many rows as the outer training parts have.
+    test value comes from rows that had no part in the choice. With few rows, the test value is imprecise; a nested
+    cross-validation [2]_ with ``test=None`` then uses all rows both to choose and to test. It estimates the performance
+    of the whole selection, not of one model, on as many rows as the outer training parts have.
 
     References
     ----------
@@ -229,7 +229,7 @@ class _SplitMaker(NamedTuple):
 
 
 def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
-    """Return the pairs of splits whose training parts will be split again; raise if a training part repeats a row."""
+    """Return splits as pairs, to split the training parts again; raise if a training part repeats a row."""
     pairs = list(splits.pairs())
     for pair in pairs:
         _check_distinct_rows(name, pair.train)

@@ -288,8 +288,8 @@ class NestedEstimate(Frozen):
     Attributes
     ----------
     estimate : ErrorEstimate
-        Estimate from the outer splits; the value of a split is NaN if all candidates failed, or the chosen candidate's
-        fit.
+        Estimate from the outer splits; the value of a split is NaN if all candidates failed, or if the chosen
+        candidate's fit failed.
     chosen : tuple of (name, params), or None
         The candidate chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None if no candidate
         has a value.
@@ -314,7 +314,7 @@ class NestedEstimate(Frozen):
     failures: tuple[OuterFailure, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how often each candidate was chosen, most often first; if choices vary, they depend on chance."""
+        """Return how often each candidate was chosen, most often first; if choices differ, each depends on chance."""
         names = [str(each) for each in self.chosen if each is not None]
         return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
 
@@ -344,7 +344,7 @@ class NestedEstimate(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sensitivity(Frozen):
-    """Estimates at each value of one parameter, with the others as chosen, and with the others at their best values.
+    """Estimates at each value of one parameter: with the other parameters as chosen, and with their best values.
 
     Attributes
     ----------

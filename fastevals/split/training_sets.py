@@ -1,8 +1,8 @@
 """Bias and variance of a learner, over training sets drawn from data.
 
 Training set k depends only on the seed and k, so sets can be fitted in any order and by any worker, and drawn again for
-the next value of a parameter. All values are compared on the same sets, and a smaller set is part of the larger one
-with the same number. Predictions are added to a `BiasVarianceSummary` in order, and then discarded.
+the next value of a parameter. All values are compared on the same sets, and set k of a smaller size is part of set k of
+a larger size. Predictions are added to a `BiasVarianceSummary` in order, and then discarded.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def bias_variance_over_training_sets(
     n_sets : int
         Number of training sets, from 2 to 1,000,000.
     train_size : int or float in (0, 1], optional
-        Number of rows per training set, or their share of all rows; by default as many rows as `X` has. With groups, it
-        counts groups.
+        Number of rows per training set, or their share of all rows; by default as many rows as `X` has. With groups,
+        this is a number or a share of groups.
     replace : bool
         Whether to draw rows with replacement (a bootstrap); otherwise all rows of a training set are distinct.
     groups : array-like of shape (n_samples,), optional
@@ -169,8 +169,8 @@ def bias_variance_curve(
 ) -> BiasVarianceCurve:
     """Decompose a learner's loss at each value of a parameter, or for each training set size.
 
-    All values use the same training sets, and a smaller set is part of the larger one with the same number. So
-    differences between values are due to the learner, not to the draws.
+    All values use the same training sets, and set k of a smaller size is part of set k of a larger size. So differences
+    between values are due to the learner, not to the draws.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class BiasVarianceCurve(Frozen):
         return np.array([each.expected_loss for each in self.results])
 
     def parts(self) -> dict[str, Floats]:
-        """Return the terms that add up to the expected loss: an array over the values for each term's name."""
+        """Return the terms that add up to the expected loss: per name of a term, an array with a number per value."""
         parts = [each.parts() for each in self.results]
         return {name: np.array([each[name] for each in parts]) for name in parts[0]}
 
@@ -268,17 +268,16 @@ class BiasVarianceCurve(Frozen):
     def fits(self) -> tuple[str, ...]:
         """Label each value "best", "underfits", "overfits" or "".
 
-        Where the expected loss is larger than at the best value, the learner underfits if its bias exceeds the bias at
-        the best value by more than its variance does. Otherwise it overfits. (Variance is of the predictions; in 0-1
+        Where the expected loss is larger than at the best value, the learner underfits if its bias has increased more
+        than its variance, compared with the best value. Otherwise it overfits. (Variance is of the predictions; in 0-1
         loss it does not always raise the loss.) "" means that the loss is not larger, or that neither bias nor variance
         is larger.
 
         Notes
         -----
-        Bias over bootstrap samples of one data set includes the effect of everything that they share. For a
-        one-nearest-neighbour learner, nearly half of the variance over independent sets becomes bias in squared loss.
-        In 0-1 loss, nearly all of its errors become bias, because most bootstrap samples contain the nearest of all
-        rows.
+        Bias over bootstrap samples of one data set includes the effect of everything that they share. In squared loss,
+        nearly half of a one-nearest-neighbour learner's variance over independent sets becomes bias. In 0-1 loss,
+        nearly all of the learner's errors become bias, because most bootstrap samples contain the nearest of all rows.
         """
         loss, results = self.expected_loss, self.results
         best = int(np.argmin(loss))
@@ -318,7 +317,7 @@ class BiasVarianceCurve(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSets:
-    """Draws training sets; a smaller set is part of a larger one with the same number."""
+    """Draws numbered training sets; set k of a smaller size is part of set k of a larger size."""
 
     frame: SamplingFrame  # the units to draw: rows, or whole groups
     n_sets: int

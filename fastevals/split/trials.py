@@ -123,7 +123,7 @@ class ErrorLine(Frozen):
         return self.columns()
 
     def columns(self, prefix: str = "") -> Columns:
-        """Return a table's columns, with one row per value; a prefix of the columns' names distinguishes lines."""
+        """Return a table's columns, with one row per value; `prefix` in the columns' names tells lines apart."""
         numbers = {
             "value": self.values,
             "standard_deviation": self.standard_deviation,
@@ -225,7 +225,7 @@ class Measurement:
         return no_estimate(splits.shape, training=self._task.training)
 
     def value(self, counted: SplitCounts, part: str) -> float:
-        """Return the metric of one split; warnings call its test rows `part`."""
+        """Return the metric's value in one split; warnings call the split's test rows `part`."""
         value = float(self._task.metric_sets[0].values([counted.test[0]])[0, 0])
         if math.isnan(value):
             warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
@@ -275,7 +275,7 @@ def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
 
 
 def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
-    """Return a mapping from names to learners and grids, given one learner, or a mapping to learners or pairs."""
+    """Return a mapping from names to pairs (learner, grid), from one learner or a mapping to learners or pairs."""
     if not isinstance(candidates, Mapping):
         check_learner(name, candidates)
         return {getattr(candidates, "__name__", type(candidates).__name__): (candidates, grid)}

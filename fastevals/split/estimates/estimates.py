@@ -83,8 +83,8 @@ def estimate_error(
         Whether to measure each fit on its training rows too. (They are predicted in the same call as the test rows.)
     method : {None, "out-of-bag", ".632", ".632+"}
         Method of the estimate with a `BootstrapSplit`. "out-of-bag" (or None) is the mean over replicates, each
-        measured on the rows that it did not draw. ".632" and ".632+" correct it for the smaller number of distinct
-        training rows, with one more fit to all rows.
+        measured on the rows that it did not draw. ".632" and ".632+" correct this mean for the smaller number of
+        distinct training rows, with one more fit to all rows.
     confidence_level : float in (0, 1)
         Confidence level of the intervals.
     n_jobs : int, optional
@@ -114,23 +114,25 @@ def estimate_error(
     -----
     The interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance of
     their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
-    under repeated hold-out it tends to sigma^2 / n, the predictor's variance on n rows. It is conservative for the
-    folds of a cross-validation, whose test sets do not overlap; no estimator of their variance is unbiased for all data
-    [2]_. Intervals are clipped to the range of the metric.
+    under repeated hold-out, this variance tends to sigma^2 / n, the variance of the predictor's metric on n rows. For
+    the folds of a cross-validation, whose test sets do not overlap, it is conservative; no estimator of the variance of
+    cross-validation is unbiased for all data [2]_. Intervals are clipped to the range of the metric.
 
-    Some variance does not show between splits, because the splits hold its source fixed. It is computed from the counts
-    of all test sets and added. For stratified splits, it is the variance due to the class shares, for metrics of labels
-    and scores and mean losses; intervals of metrics of numbers, functions and medians are conditional on the shares.
-    (Splits not made by our splitters count as stratified if their class shares are more alike than chance explains.) If
-    all splits test the same rows, it is the variance due to rows. If all splits agree, the interval of a share of rows
-    (accuracy, recall, ...) is Wilson's for the number of tested rows. Other metrics then use the variance due to rows
-    if counts determine it; otherwise the interval is NaN, with a warning.
+    Some variance does not show between splits, because the splits hold its source fixed. This hidden variance is
+    computed from the counts of all test sets and added. For stratified splits, it is the variance due to the class
+    shares; this is computed for metrics of labels, metrics of scores, and mean losses, while intervals of metrics of
+    numbers, functions and medians are conditional on the shares. (Splits not made by our splitters count as stratified
+    if their class shares are more alike than chance explains.) If all splits test the same rows, the hidden variance is
+    the variance due to rows. If all splits have the same value, the interval of a share of rows (accuracy, recall, ...)
+    is Wilson's for the number of tested rows. The interval of any other metric then uses the variance due to rows if
+    counts determine this variance; otherwise the interval is NaN, with a warning.
 
     The value of a corrected bootstrap is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may exceed
-    the no-information rate if the out-of-bag error does (see `error_632_plus`). If greater is better, it is computed
-    from distances to the best value. As in section 5 of [3]_, the interval's width is the width of the out-of-bag
-    estimate's interval times the ratio of the two errors. For a function, whose direction is unknown, it is the width
-    of the out-of-bag estimate's interval. `standard_deviation` is over the replicates.
+    the no-information rate if the out-of-bag error does (see `error_632_plus`). If greater is better, the estimate is
+    computed from distances to the best value of the metric. As in section 5 of [3]_, the interval's width is the width
+    of the out-of-bag estimate's interval times the ratio of the corrected error to the out-of-bag error. For a
+    function, whose direction is unknown, the interval has the same width as the out-of-bag estimate's interval.
+    `standard_deviation` is over the replicates.
 
     For the micro average, metrics of scores keep the distinct scores of each test set in memory until the end.
 
@@ -221,7 +223,7 @@ def _with_corrections(
 
 
 def _check_method(method: Any, bootstrap: bool) -> None:
-    """Raise if the method needs a bootstrap (all but None do) and there is none."""
+    """Raise if a method is given but the splitter is not a `BootstrapSplit`."""
     if method is not None and not bootstrap:
         legal = listed(get_args(BootstrapMean)[1:])
         raise ValueError(

@@ -79,7 +79,7 @@ class Fit(NamedTuple):
 
 
 class SplitCounts(NamedTuple):
-    """The counts of a split for each set of metrics, and its numbers of rows."""
+    """A split's counts for each set of metrics, and its numbers of training and test rows."""
 
     test: list[Any]  # counts of the test rows
     training: list[Any]  # counts of the training rows; empty if they are not measured
@@ -117,7 +117,7 @@ class FitTask:
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Return predictions of some rows in the form that each set of metrics needs, and their counts."""
+        """Return, for each set of metrics, checked predictions of some rows, and the counts of these predictions."""
         name = f"{fit.learner.name}'s predictions of the {part}"
         checked = [each.check_predictions(name, predicted[each.kind], rows) for each in self.metric_sets]
         return checked, [each.count_split(rows, own) for each, own in zip(self.metric_sets, checked, strict=True)]

@@ -47,7 +47,7 @@ def evaluate_splits(
         Labels or targets.
     y_pred : array-like of shape (n_samples,) or (n_repeats, n_samples)
         Predicted labels, scores of the positive class, or predicted numbers, as the metrics need. Either one prediction
-        per row, or one per repetition (axis 0) and row; each pair of row numbers counts as a repetition. With
+        per row, or one per repetition (axis 0) and row; each pair (train, test) counts as a repetition. With
         repetitions, predictions for rows that are in no test set of a repetition may be missing.
     splits : splitter, sequence of pairs, or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
         A splitter of this package or with scikit-learn's interface; pairs (train, test) of row numbers; or the number

@@ -75,7 +75,8 @@ class ErrorEstimate(Frozen):
         Standard deviation of the splits' values; NaN for a single split, or if a value is infinite.
     confidence_interval : Interval
         Nadeau and Bengio's t interval for the value. NaN if the standard deviation is NaN. Also NaN, with a warning, if
-        all splits agree and counts don't show how rows vary. See `estimate_error`.
+        all splits have the same value and the variance due to rows can't be computed from the counts. See
+        `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
         Value of each test set; NaN where undefined.
     micro : float
@@ -124,9 +125,10 @@ class ErrorEstimate(Frozen):
 
 
 class MeasuredSplits(NamedTuple):
-    """Numbers of training and test rows, of shape (n_repeats, n_folds), the splitter, and the metric.
+    """The splits' numbers of training and test rows, the splitter, and the metric's name and direction.
 
-    The last three are None if unknown; the name and the direction of a function are unknown.
+    The numbers have shape (n_repeats, n_folds). The other three are None if unknown; a metric that is a function has no
+    known name or direction.
     """
 
     n_train: NDArray[np.int64]
@@ -149,8 +151,8 @@ def make_estimates(
 ) -> dict[str, ErrorEstimate]:
     """Return the metrics' estimates from their values in each split; warn about splits where a metric is undefined.
 
-    `values` has one value per metric and split, and `micro` one per metric; `training` has both for the training rows.
-    `missing` is the number of splits that were not measured: their values are NaN, without a warning.
+    `values` has one value per metric and split, and `micro` one per metric; `training` has the same two arrays for the
+    training rows. `missing` is the number of splits that were not measured: their values are NaN, without a warning.
     """
     splits = None
     if not missing:
@@ -196,12 +198,12 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitVariance:
-    """Variance of metrics of one kind over test sets, and their intervals.
+    """The variance over test sets of metrics of one kind, and the metrics' intervals.
 
     The spread between test sets shows how uncertain a mean over them is, provided that test sets differ as new data
     would. But stratified test sets never differ in their class shares, and splits that always test the same rows show
-    no variance due to rows. The missing variance is computed from the counts of all test sets, as the variance of the
-    contribution of each class, or of each row, to the metric.
+    no variance due to rows. The missing variance is computed from the counts of all test sets, as the variance, over
+    classes or over rows, of the contribution to the metric.
     """
 
     metrics: SplitMetrics
@@ -235,7 +237,8 @@ class SplitVariance:
     def margin(self, name: str, per_split: Floats) -> float:
         """Compute half the interval's width: 0 if nothing varies, NaN if the hidden variance is unknown.
 
-        It adds Nadeau and Bengio's variance and the variance that splits hide, with Welch's degrees of freedom.
+        The variance is the sum of Nadeau and Bengio's and the variance that splits hide, with Welch's degrees of
+        freedom.
         """
         values = per_split[~np.isnan(per_split)]
         n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
@@ -251,7 +254,7 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance per row that splits hide; if all agree (`same`), it is the whole variance of rows."""
+        """Compute the variance per row that splits hide; if all splits agree (`same`), that is all variance of rows."""
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
@@ -267,7 +270,7 @@ class SplitVariance:
 
     @property
     def _tested(self) -> float:
-        """Number of distinct test rows, estimated from sizes, divided by the total size of all test sets."""
+        """Estimated number of distinct test rows (from sizes), divided by the total size of all test sets."""
         times = float(np.sum(self.n_test))
         return min(times, self.fixed.n_rows) / times
 

@@ -100,7 +100,10 @@ class ThresholdMetrics(ScoreMetrics):
         return self.evaluate_counts([pooled])[:, 0]
 
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
-        """Compute the variance of a metric's gain from one more row of a class, distributed like the class's scores."""
+        """Compute the variance, over classes, of a metric's gain from one more row of the class.
+
+        The row is spread over scores as the class's rows are.
+        """
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
@@ -239,7 +242,10 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
 
     def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
-        """Add up losses and their squares by class; each of the (n, n_rows) predictions counts `times` times."""
+        """Add up losses and their squares by class.
+
+        `predicted`, `positive` and `times` have shape (n, n_rows); each prediction is counted as often as `times` says.
+        """
         sums = np.zeros((2, 1 + 2 * len(self.names)))
         for scores, truth, number in zip(predicted, positive, times, strict=True):
             scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
@@ -253,7 +259,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance over rows of the mean loss in a row's class."""
+        """Compute the variance, over rows, of the mean loss of the row's class."""
         if pooled.by_class is None or not pooled.by_class[:, 0].all():
             return math.nan
         n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]

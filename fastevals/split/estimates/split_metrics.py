@@ -121,8 +121,8 @@ class SplitMetrics:
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
         """Return the counts of all test sets pooled.
 
-        `parts` are the counts from each call of `measure_folds`. `tested` has the shape of the predictions: how often
-        each one is in a test set, or 0 if this was not counted.
+        `parts` are the counts from each call of `measure_folds`. `tested`, of the shape of the predictions, says how
+        often each prediction is in a test set; it is 0 if this was not counted.
         """
         return self.pool(parts)
 
@@ -147,7 +147,7 @@ class AdditiveMetrics(SplitMetrics):
         raise NotImplementedError
 
     def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
-        """Return the metrics of n test sets from their sums, of shape (n, n_sums)."""
+        """Return the metrics of n test sets from `totals`, their sums, of shape (n, n_sums)."""
         raise NotImplementedError
 
     def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
@@ -271,7 +271,10 @@ class LabelMetrics(AdditiveMetrics):
         return ConfusionMatrix._from_counts(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Compute the variance of a metric's gain from one more row of a class, predicted as the class's rows are."""
+        """Compute the variance, over classes, of a metric's gain from one more row of the class.
+
+        The row is spread over predicted labels as the class's rows are.
+        """
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
         (present,) = np.nonzero(rows)
@@ -291,7 +294,7 @@ class LabelMetrics(AdditiveMetrics):
         return self._variance(name, pooled, more, pooled[present])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
-        """Compute the variance of a metric's gain from one more row, over kinds of rows with `numbers` rows each."""
+        """Compute the variance of a metric's gain from one more row, over kinds of rows; kind i has numbers[i] rows."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = LABELS.evaluate(stack, self.classes, [LABELS.metric(self._specs[name])])
@@ -341,7 +344,7 @@ class TargetMetrics(AdditiveMetrics):
         return as_finite_targets(name, predicted)
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return per row the squared error, errors above, below and relative to the target, and the centred target."""
+        """Return each row's squared error, errors above and below the target, relative error, and centred target."""
         y = self._y if rows is None else self._y[rows]
         with np.errstate(over="ignore"):
             errors = predicted - y

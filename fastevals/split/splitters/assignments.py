@@ -37,9 +37,9 @@ class SamplingFrame:
     n_samples : int
         Number of rows.
     row_units : ndarray of uint32 of shape (n_samples,), optional
-        Number of the unit of each row; None if each row is a unit.
+        Index of the unit that each row belongs to; None if each row is a unit.
     order : ndarray of uint32 of shape (n_units,) or (0,)
-        Numbers of the units, stratum by stratum; empty if units are already in this order.
+        Indices of the units, stratum by stratum; empty if units are already in this order.
     starts, sizes : ndarray of int64 of shape (n_strata,)
         Position in `order` where each stratum starts, and its number of units.
     labels : ndarray of shape (n_strata,)
@@ -87,7 +87,7 @@ class SamplingFrame:
         return "rows" if self.row_units is None else "groups"
 
     def check_sizes(self, least: int, because: str) -> None:
-        """Raise unless there are at least `least` units, and at least `least` of each class."""
+        """Raise unless there are at least `least` units and, if stratified, at least `least` units of each class."""
         check_split_units(self.n_units, self.unit, least, because)
         if self.labels.size:
             check_class_units(self.sizes, self.labels, self.unit, least, because)
@@ -117,7 +117,7 @@ class RandomAssignment:
     def from_counts(
         cls, frame: SamplingFrame, codes: ArrayLike, counts: Ints, dtype: np.dtype[Any], key: int
     ) -> RandomAssignment:
-        """Return an assignment of codes[i] to counts[s, i] units of stratum s; fast if the last code is frequent."""
+        """Return an assignment: counts[s, i] units of stratum s get codes[i]; fast if the last code is frequent."""
         template = np.empty(frame.n_units, dtype=dtype)
         values = np.asarray(codes, dtype=dtype)
         for start, size, each in zip(frame.starts.tolist(), frame.sizes.tolist(), counts, strict=True):
@@ -161,7 +161,11 @@ class FixedAssignment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssignment:
-    """Assign each group, larger groups first, to the fold with the fewest rows, or with the least of its classes."""
+    """Assign groups to folds, larger groups first.
+
+    A group is assigned to the fold with the fewest rows or, if stratified, to the fold with the smallest shares of the
+    group's classes.
+    """
 
     sizes: Ints  # number of rows in each group
     by_size: NDArray[np.uint32]  # groups in the order in which they are assigned
@@ -172,7 +176,7 @@ class GroupAssignment:
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, counts: Ints | None, n_folds: int, key: int | None) -> GroupAssignment:
-        """Sort groups by size: exactly if `key` is None, else only by powers of two, so that order remains random."""
+        """Sort groups by size: exactly if `key` is None, else by powers of two, to shuffle groups of similar size."""
         sizes = np.bincount(frame.row_units)  # type: ignore[arg-type]
         height = sizes if key is None else np.frexp(sizes)[1]
         by_size = np.argsort(-height, kind="stable").astype(np.uint32)
@@ -186,7 +190,7 @@ class GroupAssignment:
         return spread_groups if self.counts is None else spread_groups_of_classes
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the folds of the groups in repetitions, starting at `first`."""
+        """Write the fold of each group in consecutive repetitions, starting at `first`."""
         arguments = self.sizes, self.by_size, self.bounds, self.n_folds, np.uint64(self.key), first, out
         if self.counts is None:
             spread_groups(*arguments)

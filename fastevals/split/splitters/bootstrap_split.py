@@ -28,7 +28,7 @@ class BootstrapSplit(Splitter):
     n_repeats : int
         Number of replicates.
     stratified : bool
-        Whether to draw from each class separately, as many rows as it has.
+        Whether to draw from each class separately, as many rows as the class has.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         Seed, read when the splitter is made. Each call gives the same splits, even if `rng` is None.
 
@@ -86,7 +86,7 @@ class BootstrapSplit(Splitter):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BootstrapDraw:
-    """Draws units with replacement, as many per stratum as it has units; draws again if no unit is left out."""
+    """Draws units with replacement, as many from each stratum as it contains; draws again if no unit is left out."""
 
     frame: SamplingFrame
     limits: NDArray[np.uint64]  # table limits of Poisson counts, of shape (n_strata, ROW_TABLE)
@@ -109,6 +109,6 @@ class BootstrapDraw:
         return draw_with_replacement
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write how often each unit is drawn in replicates, starting at `first`."""
+        """Write how often each unit is drawn in consecutive replicates, starting at `first`."""
         strata = self.frame.order, self.frame.starts, self.frame.sizes
         draw_with_replacement(self.limits, self.n_limits, *strata, np.uint64(self.key), first, out)

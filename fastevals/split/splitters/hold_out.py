@@ -176,9 +176,9 @@ def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
     """Divide each part among classes so that each number is the exact share n_c n_p / n, rounded up or down.
 
     In the table of exact shares, each row (class) and each column (part) adds up to an integer. While some cells are
-    fractions, there is a cycle of fractional cells that alternately shares a row and a column. The same amount is added
-    and subtracted in turn along the cycle until a cell is an integer; all sums stay the same. Such a rounding always
-    exists: Bacharach (1966), doi:10.1287/mnsc.12.9.732.
+    fractions, there is a cycle of fractional cells in which neighbours share a row and a column in turn. The same
+    amount is added and subtracted in turn along the cycle until a cell is an integer; all sums stay the same. Such a
+    rounding always exists: Bacharach (1966), doi:10.1287/mnsc.12.9.732.
 
     Parameters
     ----------
@@ -200,7 +200,10 @@ def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
 
 
 def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
-    """Return the cells of a cycle as two alternating lists; each row or column with an open cell has at least two."""
+    """Return a cycle of open cells, as the cells at even places and the cells at odd places; None if no cell is open.
+
+    Each row or column with an open cell must have at least two open cells.
+    """
     if not open_cells.any():
         return None
     row = int(np.argmax(open_cells.any(axis=1)))
@@ -238,7 +241,7 @@ def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[st
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
-    """Raise if the shares of parts add up to more than 1, or to 1 if `whole` is False (a part is missing)."""
+    """Raise if the shares of parts add up to more than 1 or, if `whole` is False because a part is missing, to 1."""
     shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
     total = math.fsum(shares.values())
     if total > 1 + SHARES_ROUNDING or (not whole and total > 1 - SHARES_ROUNDING):

@@ -53,8 +53,8 @@ class KFold(Splitter):
     Whole groups can't be assigned evenly. They are assigned one by one, larger groups first, to the fold that has the
     fewest rows so far; groups whose sizes lie between the same powers of two are in random order. So the sizes of two
     folds differ by at most the size of the largest group. If stratified, a group is assigned to the fold that has the
-    smallest shares of its classes; folds then have only roughly equal sizes and class shares. If there are only a few
-    large groups, repetitions are much alike.
+    smallest shares of the group's classes; folds then have only roughly equal sizes and class shares. If there are only
+    a few large groups, repetitions are much alike.
 
     References
     ----------
@@ -121,6 +121,6 @@ class KFold(Splitter):
 
 
 def _check_random_repeats(n_repeats: int, shuffle: bool) -> None:
-    """Raise if there are several repetitions but no shuffling, so that all would be the same."""
+    """Raise if there are several repetitions but no shuffling, so that all repetitions would be the same."""
     if n_repeats > 1 and not shuffle:
         raise ValueError(f"n_repeats goes with shuffle=True: without it all repetitions are the same, got {n_repeats}")
