@@ -86,7 +86,7 @@ class LabelPairs:
     labels : ndarray of shape (n_labels,)
         All true or predicted labels, ascending.
     total, n_right, n_wrong : int or float
-        Number of all rows, of right ones and of wrong ones, or their weights.
+        Numbers of all rows, of rows predicted right and of rows predicted wrong, or the total weights of these rows.
     weights : ndarray of shape (n_samples,) or None
         Row weights.
     """

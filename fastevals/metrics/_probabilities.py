@@ -158,7 +158,7 @@ def _true_class_probabilities(p: NDArray[Any], true: NDArray[Any]) -> NDArray[An
 
 
 def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """For each class, or label of an indicator matrix, return the weights of rows with it and of all other rows."""
+    """For each class, or each label of an indicator matrix, return the weight of its rows and of all other rows."""
 
     def add_up(rows: slice) -> NDArray[Any]:
         some = None if weights is None else weights[rows]

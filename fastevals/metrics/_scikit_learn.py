@@ -171,7 +171,7 @@ def copied(
 
 
 def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
-    """Copy a scorer, and make the copy call the function of the same name from a namespace."""
+    """Return a copy of a scorer; the copy calls the function of the same name from a namespace."""
     result = copy.deepcopy(scorer)
     result._score_func = namespace.get(scorer._score_func.__name__, scorer._score_func)
     return result

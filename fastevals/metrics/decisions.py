@@ -132,13 +132,13 @@ def hinge_loss(
 ) -> float:
     """Compute the mean amount by which margins fall short of 1, like scikit-learn's `hinge_loss`.
 
-    A row's margin is the score of its true class minus the highest score of another class. With two classes, it is the
-    score if the row has the greater label, otherwise minus the score.
+    A row's margin is the score of its true class minus the highest score of another class. With two classes, the margin
+    is the score if the row has the greater label, otherwise minus the score.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels. If only one label occurs and `labels` is not given, it is the negative class.
+        Labels. If only one label occurs and `labels` is not given, that label is the negative class.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
         Finite scores. With two labels, scores of the greater label; with more, one column per label in sorted order.
     labels : array-like, optional
@@ -203,7 +203,7 @@ def hinge_loss(
 
 
 def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArray[Any] | None) -> bool:
-    """Return whether there are two classes; raise unless scores have one column, or one per class if more."""
+    """Return whether there are two classes; raise unless scores have one column (two classes) or one per class."""
     kind = label_kind(target)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y type must be 'binary' or 'multiclass', got '{kind}' instead.")

@@ -69,7 +69,7 @@ def label_ranking_average_precision_score(
 ) -> float:
     """Compute mean precision at true labels' ranks, like scikit-learn's `label_ranking_average_precision_score`.
 
-    For each true label, precision is the share of true labels among all labels that rank at least as high. It is
+    For each true label, precision is the share of true labels among all labels that rank at least as high. Precision is
     averaged over a row's true labels, then over rows. Tied labels all get the last of their ranks; a row with all
     labels or none counts as 1.
 

@@ -49,7 +49,8 @@ def log_loss(
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
         Labels, or an indicator matrix of 0s and 1s.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities: with two labels, of the greater label; with more, one column per label in sorted order.
+        With two labels, probabilities of the greater label; with more, one column of probabilities per label, in sorted
+        order.
     normalize : bool
         Whether to return the mean over rows; otherwise return the sum.
     sample_weight : array-like of shape (n_samples,), optional

@@ -50,9 +50,9 @@ def median_absolute_error(
 ) -> Any:
     """Compute the median absolute error, like scikit-learn's `median_absolute_error`.
 
-    It is the middle error, or the mean of the middle two. With weights, it is the smallest error such that rows with
-    errors up to it have at least half the total weight. If they have exactly half, it is the mean of this error and the
-    next larger one.
+    It is the middle error, or the mean of the middle two. With weights, it is the smallest error such that the rows
+    with this or a smaller error have at least half the total weight. If these rows have exactly half, the median is the
+    mean of this error and the next larger one.
 
     Parameters
     ----------

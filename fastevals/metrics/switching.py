@@ -70,7 +70,7 @@ def install() -> InPlaceReport:
     """Replace scikit-learn's functions by ours in the whole process, until `uninstall`; repeated calls have no effect.
 
     Scorers, `cross_val_score`, `GridSearchCV`, `estimator.score`, displays and packages imported from now on use our
-    functions. So do calls that joblib sends to worker processes until `uninstall`.
+    functions. Calls that joblib sends to worker processes until `uninstall` also use our functions.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def _reduce_batch(batch: Any) -> tuple[Any, ...]:
 class _Entry:
     """Keeps our functions in place from its unpickling until `leave` is called.
 
-    If its batch is never run, it keeps them until it is deleted.
+    If the entry's batch is never run, the functions stay in place until the entry is deleted.
     """
 
     leave: Callable[[], Any]

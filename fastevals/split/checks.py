@@ -172,7 +172,7 @@ def check_varies_only(name: str, params: Mapping[str, Any], other: str, paramete
 
 
 def check_some_defined(metric: str, place: int | None, n: int, candidates: str) -> int:
-    """Return `place`, the index of the best of n candidates or values; raise if it is None: all are undefined."""
+    """Return `place`, the index of the best candidate or value; raise if it is None because all are undefined."""
     if place is None:
         raise ValueError(f"{metric} is undefined (NaN) for all {n} {candidates}: none is the best")
     return place

@@ -132,7 +132,10 @@ class AssignedFolds:
 
 
 class FixedByDesign(NamedTuple):
-    """What all test sets have in common: rows, or class shares. Differences between them cannot show its effect."""
+    """What all test sets have in common: the rows, or the class shares.
+
+    The spread between test sets cannot show the effect of what they have in common.
+    """
 
     kind: str | None  # "rows": the rows themselves; "classes": the class shares; None: nothing, except by chance
     n_rows: int  # in one test set, if all test sets are the same rows; otherwise in all the data

@@ -314,7 +314,10 @@ class NestedEstimate(Frozen):
     failures: tuple[OuterFailure, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how often each candidate was chosen, most often first; if choices differ, each depends on chance."""
+        """Return how many outer splits chose each candidate, largest number first.
+
+        If different candidates were chosen, the choice depends on chance.
+        """
         names = [str(each) for each in self.chosen if each is not None]
         return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
 

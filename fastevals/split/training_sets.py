@@ -256,7 +256,7 @@ class BiasVarianceCurve(Frozen):
         return np.array([each.expected_loss for each in self.results])
 
     def parts(self) -> dict[str, Floats]:
-        """Return the terms that add up to the expected loss: per name of a term, an array with a number per value."""
+        """Return the terms that add up to the expected loss, by name: arrays with one number per value."""
         parts = [each.parts() for each in self.results]
         return {name: np.array([each[name] for each in parts]) for name in parts[0]}
 
@@ -277,7 +277,8 @@ class BiasVarianceCurve(Frozen):
         -----
         Bias over bootstrap samples of one data set includes the effect of everything that they share. In squared loss,
         nearly half of a one-nearest-neighbour learner's variance over independent sets becomes bias. In 0-1 loss,
-        nearly all of the learner's errors become bias, because most bootstrap samples contain the nearest of all rows.
+        nearly all of the learner's errors become bias, because most bootstrap samples contain the nearest neighbour
+        among all rows.
         """
         loss, results = self.expected_loss, self.results
         best = int(np.argmin(loss))

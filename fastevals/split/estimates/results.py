@@ -237,8 +237,8 @@ class SplitVariance:
     def margin(self, name: str, per_split: Floats) -> float:
         """Compute half the interval's width: 0 if nothing varies, NaN if the hidden variance is unknown.
 
-        The variance is the sum of Nadeau and Bengio's and the variance that splits hide, with Welch's degrees of
-        freedom.
+        The variance is the sum of Nadeau and Bengio's variance and the variance that splits hide, with Welch's degrees
+        of freedom.
         """
         values = per_split[~np.isnan(per_split)]
         n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
@@ -254,7 +254,7 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance per row that splits hide; if all splits agree (`same`), that is all variance of rows."""
+        """Compute the variance per row that splits hide; if all splits agree (`same`), they hide all of it."""
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
