@@ -254,7 +254,7 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance per row that splits hide; if all splits agree (`same`), they hide all of it."""
+        """Compute the variance per row that splits hide: all variance due to rows if all splits agree (`same`)."""
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
