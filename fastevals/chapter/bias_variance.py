@@ -78,7 +78,7 @@ def bias_variance() -> Answer:
         for k, (degree, loss, fit) in enumerate(zip(range(9), curve.expected_loss.tolist(), curve.fits, strict=True))
     }
     cross, noise = parts["cross_term"][best], parts["noise"][best]
-    sample = "a sample of 200 test points: only on average are the squared noise 0.09 and the cross term 0"
+    sample = "these are 200 test points; only on average is the squared noise 0.09 and the cross term 0"
     return Answer(
         [
             f"Degree {best} is best.",
@@ -88,7 +88,8 @@ def bias_variance() -> Answer:
             "the polynomials follow the noise of their training sets.",
             "The noise is the same at every degree, and no learner can have an expected loss below it.",
             "When noisy labels are the targets, the loss has a fourth part, the cross term, which (2.41) sets to zero. "
-            "It is zero on average over the noise, but not on a given test set. With it the parts add up exactly.",
+            "It is zero on average over the noise, but not on a given test set. With the cross term the parts add up "
+            "exactly.",
         ],
         [
             Comparison("loss minus its four parts, at most", float(np.abs(left).max()), "0.000000000", "exact"),

@@ -33,7 +33,8 @@ def cost_curves() -> Answer:
     best = {f"1:{cost}": [*curve.at(prior=0.5, cost_fn=cost), *curve.at(prior=0.1, cost_fn=cost)] for cost in costs}
     return Answer(
         [
-            "Over PC(+) they are the same curve: the costs enter the axis as prior times cost.",
+            "Over PC(+) they are the same curve, because PC(+) already includes the costs: it weights each "
+            "prior by its cost.",
             "The costs only determine which point of the axis applies.",
             "Over the prior of the positive class they differ. The more a false negative costs, the further left the "
             f"curve peaks (at a prior of {peaks}).",

@@ -110,7 +110,8 @@ def exercise_2_3() -> Answer:
     }
     return Answer(
         [
-            "No. In the table A has the higher F1, each at its best threshold, and B the higher break-even point.",
+            "No. In the table, at each learner's best threshold, A has the higher F1, but B has the higher break-even "
+            "point.",
             "F1 depends on the threshold. The break-even point is F1 at one particular threshold: where the number of "
             "rows predicted positive equals the number of positive rows. A learner can be better there and worse "
             "elsewhere.",
@@ -163,9 +164,10 @@ def exercise_2_5() -> Answer:
     return Answer(
         [
             "The area above the curve and the rank loss count the same pairs.",
-            "Each positive row lifts the ROC curve by 1 / m+. To the left of this step lie the negatives that score "
-            "higher, each 1 / m- wide: these pairs are the area above the curve. A group of tied scores gives a "
-            "sloping segment. It leaves half of its rectangle above the curve, as the 1/2 in the rank loss does.",
+            "Each positive row lifts the ROC curve by 1 / m+. To the left of this step are the negatives that score "
+            "higher, each 1 / m- wide. So each pair in the wrong order adds 1 / (m+ m-) to the area above the curve. A "
+            "group of tied scores gives a sloping segment, with half of the group's rectangle above the curve: this "
+            "half is the 1/2 in the rank loss.",
             "The trapezoids of (2.20) therefore add up to exactly 1 minus the rank loss of (2.21).",
         ],
         [
@@ -228,9 +230,9 @@ def exercise_2_7() -> Answer:
             "Yes, if the cost curve is the set of its lines.",
             "The ROC point (FPR, TPR) becomes the line from (0, FPR) "
             "to (1, 1 - TPR), and a line gives its point back.",
-            "The lower envelope alone does not give the ROC curve back: only points on the convex hull touch it. "
-            f"{len(points)} points of this ROC curve have {of_hull} corners on the hull. Two ROC curves with the same "
-            "hull have the same envelope and the same expected cost.",
+            "The lower envelope alone does not give the ROC curve back: only lines of points on the convex hull touch "
+            f"the envelope. Of the {len(points)} points of this ROC curve, {of_hull} are corners of the hull. Two ROC "
+            "curves with the same hull have the same envelope and the same expected cost.",
         ],
         [
             Comparison("largest difference between a ROC point and its line's", lost, "0.000000000", "exact"),
@@ -354,13 +356,13 @@ def exercise_2_10() -> Answer:
     most, least = max(row[2] for row in rows.values()), min(row[2] for row in rows.values())
     return Answer(
         [
-            "They use different critical values: (2.35) rejects at least as often.",
+            "They use different critical values, and (2.35) rejects at least as often as (2.34).",
             "(2.35) is an increasing function of (2.34), so both order results in the same way. They differ in the "
-            "distribution they are compared with, and so in the critical value. In the table both critical values are "
-            "in units of (2.34).",
+            "distribution that each is compared with, and therefore in the critical value. In the table both critical "
+            "values are in units of (2.34).",
             f"With few data sets (2.34) is conservative: it rejects {100 * least:.1f} to {100 * most:.1f} % of true "
             "hypotheses instead of 5 %. (2.35) has the smaller critical value, so it rejects at least as often and has "
-            f"more power. With 5 data sets and 4 algorithms it exceeds the level, with "
+            f"more power. With 5 data sets and 4 algorithms it exceeds the level: it rejects "
             f"{100 * rows['5 data sets, 4 algorithms'][3]:.1f} %. Both approach 5 % as the number of data sets grows.",
             "With few data sets the statistic has few possible values, so no test attains the level exactly, and the "
             "two can coincide. friedman_test uses (2.35) by default.",

@@ -171,9 +171,9 @@ def misprints() -> Answer:
             ("book (2.23)", "notes on the chapter", "course"), ("false negative", "class 0 is the positive class")
         ),
         "notes on measures": ("false positive", "class 1 is the positive class"),
-        "fastevals": ("not used", "cost_fn and cost_fp; a cost matrix is indexed [true, predicted]"),
+        "fastevals": ("not used", "it has cost_fn and cost_fp instead; a cost matrix is indexed [true, predicted]"),
     }
-    swapped = "swapped axes: this is the area on the other side of the curve"
+    swapped = "the axes are swapped, so this is the area on the other side of the curve"
     return Answer(
         [
             f"The first table lists {len(rows)} misprints.",
@@ -181,9 +181,9 @@ def misprints() -> Answer:
             "cost01 is no misprint, but its meaning depends on which class is called 0. Read the definition before you "
             f"copy a cost: with cost01 = 5 and cost10 = 1 the total cost here is {5 * fn + fp} if cost01 is the cost "
             f"of a false negative, and {5 * fp + fn} if it is the cost of a false positive.",
-            "(2.27) as printed up to the 30th printing maximises e where the error rate e0 under test is fixed. It "
-            f"gives {as_printed:.3f} for m = 10, e0 = 0.3 and alpha = 0.05, less than e0 itself, and "
-            "would reject learners whose error rate is below 0.3.",
+            "Up to the 30th printing, (2.27) varies the true error rate e, although the test fixes this rate at e0. "
+            f"The printed formula gives {as_printed:.3f} for m = 10, e0 = 0.3 and alpha = 0.05, less than e0 itself. "
+            "It would reject learners whose error rate is below 0.3.",
         ],
         [
             Comparison("F1", matrix.f_score(), f"{2 * tp / (m + tp + tn):.3f}", "notes on measures", "subtract TN"),
@@ -197,8 +197,9 @@ def misprints() -> Answer:
                 "each of the m folds has one row",
             ),
             Comparison(
-                "mean squared error of the predictions 1 and 3 of 0", float(parts.expected_loss),
-                f"{parts.variance + np.sqrt(parts.bias_squared):.1f}", "notes on 2.1 to 2.3", "the bias is squared",
+                "mean squared error of the predictions 1 and 3, truth 0", float(parts.expected_loss),
+                f"{parts.variance + np.sqrt(parts.bias_squared):.1f}", "notes on 2.1 to 2.3",
+                "the bias must be squared",
             ),
             Comparison(
                 "critical error rate, m = 10, e0 = 0.3", critical_rate,

@@ -127,8 +127,8 @@ def tenfold_negatives() -> Answer:
             "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR). Ten times the negatives multiply FP by ten, so "
             f"at 0.54 the precision drops from {found[names[0]][-1]:.3f} to {precision:.3f} while recall stays "
             f"{tpr:.1f}.",
-            "The ROC curve is unchanged exactly because the negatives are copies. With newly drawn negatives it is "
-            "unchanged on average. That the ROC curve ignores the class ratio is a property, not always an advantage: "
+            "The ROC curve is exactly the same because the negatives are copies. With newly drawn negatives it would "
+            "be the same only on average. The ROC curve ignores the class ratio, which is not always an advantage: "
             "where positives are rare, only the P-R curve shows how many predicted positives are wrong.",
         ],
         [
@@ -151,7 +151,8 @@ def three_models() -> Answer:
     """Nine pictures of three models.
 
     Three models are evaluated on the same rows, each with its P-R curve, ROC curve and cost curve. Which model is best?
-    The course shows its models as pictures only, so these models classify a handwritten digit as 8 or not.
+    The course gives only pictures of its models' curves, no data. Here three other models predict whether a handwritten
+    digit is an 8.
     """
     digits = load_digits_eight()
     models = {name: Ranking(digits["label"], digits[name]) for name in DIGITS}
@@ -214,8 +215,8 @@ def macro_micro() -> Answer:
     return Answer(
         [
             "random_forest has the highest precision and F1 by both averages, and the lowest cost curve.",
-            "naive_bayes finds nearly all 8s, but for each of them it also takes more than three images of other "
-            "digits for an 8.",
+            "naive_bayes finds nearly all 8s, but for each 8 that it finds it also classifies more than three images "
+            "of other digits as 8.",
             "Macro averages the rates of the folds, micro pools their counts. The two agree here because the folds are "
             f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They would "
             "differ more if the folds differed in size or class ratio.",
@@ -232,6 +233,6 @@ def macro_micro() -> Answer:
 
 
 def _interval(difference: Any) -> str:
-    """Return the 95 % interval of random_forest's lead; differences are those of the other model."""
+    """Return the 95 % interval of random_forest's lead, from the other model's value minus random_forest's."""
     low, high = difference.confidence_interval
     return f"95 % interval {-high:.4f} to {-low:.4f}"

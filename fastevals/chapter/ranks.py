@@ -30,7 +30,7 @@ def critical_values() -> Answer:
     levels, counts = (0.05, 0.1), range(2, 11)
 
     def results(n: int, k: int) -> Any:
-        """Return arbitrary results: critical values depend only on their number."""
+        """Return arbitrary results, because critical values depend only on the numbers `n` and `k`."""
         return np.add.outer(np.arange(n), np.arange(k)) % k
 
     def t(k: int, level: float) -> float:
@@ -166,7 +166,7 @@ def psnr_cameraman() -> Answer:
             "The t-test assumes nine independent values. These come from one image at nine increasing levels of noise, "
             "so the conclusion holds only for the mean over these levels. The last column of the table says more: the "
             "highest noise at which each algorithm is above 20 dB.",
-            "The homework asks for 20 %, but its table is in dB.",
+            "The homework says 20 %, but its table is in dB, so 20 dB is used here.",
         ],
         [
             Comparison(f"p, {name}", each.pvalue, figure, RECOMPUTED)

@@ -61,7 +61,7 @@ def isl_5() -> Answer:
         [
             f"The error rate is {', '.join(f'{each:.3f}' for each in rows['horsepower, weight'][:3])} on three "
             "validation sets of half the cars: it depends on which cars are held out.",
-            "The car's origin as a third feature does not lower the error rate: its mean over 40 validation sets is "
+            "The car's origin as a third feature does not lower the error rate: the mean over 40 validation sets is "
             f"{plain.mean():.4f} without the origin and {further.mean():.4f} with it.",
         ],
         tables=[table("Error rate on validation sets", ["Features", "set 1", "set 2", "set 3", "mean of 40"], rows)],
@@ -101,11 +101,12 @@ def isl_6() -> Answer:
     ]  # fmt: skip
     return Answer(
         [
-            f"For the logistic regression the two are close: {by_formula[1]:.3f} by formula and "
+            f"For the logistic regression the two standard errors are close: {by_formula[1]:.3f} by formula and "
             f"{coefficients.standard_error[1]:.3f} by bootstrap for the slope of horsepower.",
             f"For the line the bootstrap gives larger errors: {line.standard_error[0]:.2f} against {of_line[0]:.2f} "
             "for the intercept. The formula assumes that the line is the true relation and that the noise is the same "
-            "everywhere. Neither holds: mpg bends in horsepower. The bootstrap assumes neither.",
+            "everywhere. In fact mpg falls along a curve as horsepower rises, and varies more where horsepower is low. "
+            "The bootstrap makes neither assumption.",
             "bootstrap_statistic takes the rows and any function of them.",
         ],
         [

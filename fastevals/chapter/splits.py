@@ -92,7 +92,7 @@ def auto() -> Answer:
 
     (a) What is the squared loss of mpg = 40 - 0.15 horsepower on hold-outs of 20 %? (b) And on 20 test sets of 10 rows,
     drawn without replacement? mpg01 = 1 where mpg is above its upper quartile. (c) What is the squared loss of
-    P(mpg01 = 1) = logistic(3.85 - 0.01 weight) on hold-outs, (d) and on stratified hold-outs? (e) What does the
+    P(mpg01 = 1) = logistic(3.85 - 0.01 weight) on hold-outs, and (d) on stratified hold-outs? (e) What does the
     sampling scheme change?
     """
     cars = load_auto()
@@ -138,8 +138,8 @@ def auto() -> Answer:
             "392 cars; more test sets reduce it. The standard error comes from the choice of the 392 cars themselves: "
             f"{mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
             "Stratified test sets all have the same class shares, which removes one source of variation. In (c) it is "
-            "the only source. For probabilities that do vary, such as logistic(22 - 0.01 weight), the spread falls "
-            f"from {plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
+            "the only source. With probabilities that do vary, such as logistic(22 - 0.01 weight), stratification "
+            f"reduces the spread from {plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
         ],
         tables=[
             table(
@@ -177,7 +177,7 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
 
 
 def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, list[float]]:
-    """Return the mean and spread over test sets, and the mean's Monte Carlo and standard errors."""
+    """Return the mean and spread over test sets, and the Monte Carlo error and standard error of the mean."""
     rows = {}
     for (name, each), losses in zip(found.items(), of_cars, strict=True):
         errors = [

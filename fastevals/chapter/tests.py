@@ -113,9 +113,9 @@ def t_test() -> Answer:
 def five_by_two() -> Answer:
     """The 5x2 cross-validation t-test.
 
-    Two learners predict whether a car is in the top quarter by mileage. Each compares the car with the means of the two
-    classes: one by weight, the other by horsepower. Do their error rates differ? What does the test give for five pairs
-    of differences that are worked out by hand?
+    Two learners predict whether a car is in the top quarter by mileage. Each predicts the class whose mean is nearer:
+    one learner uses the weight, the other the horsepower. Do their error rates differ? What does the test give for five
+    pairs of differences that are worked out by hand?
     """
     cars = load_auto()
     y = (cars["mpg"] > np.quantile(cars["mpg"], 0.75)).astype(int)
@@ -145,7 +145,7 @@ def five_by_two() -> Answer:
             f"p = {test.pvalue:.3f}).",
             "The numerator of Dietterich's t-test is the first of ten differences, so the result depends on which fold "
             "came first. The F-test uses all ten. The chapter's numerator, the mean of the first two, varies less than "
-            "the test assumes: at level 5 % it rejects only about 1.5 % of true hypotheses.",
+            "the test assumes: at level 5 % the test then rejects only about 1.5 % of true hypotheses.",
             "The paired t-test does find a difference, because it treats ten folds of the same rows as independent.",
             "The variance of a repetition is the sum of two squared deviations. One set of notes prints it without the "
             "squares; that sum is always 0.",
@@ -191,8 +191,8 @@ def mcnemar() -> Answer:
     return Answer(
         [
             "No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %).",
-            f"On {b + c} rows only one is right, on 35 of them B (odds ratio {exact.effect:.2f}, {_interval(exact)}; "
-            f"McNemar's exact test, p = {exact.pvalue:.4f}).",
+            f"Only one algorithm is right on {b + c} rows; on 35 of these it is B (odds ratio {exact.effect:.2f}, "
+            f"{_interval(exact)}; McNemar's exact test, p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
             f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "

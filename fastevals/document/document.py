@@ -55,7 +55,7 @@ BAR = "|"  # the title, and the cells in the text, of a column that separates ot
 
 
 class Cell(NamedTuple):
-    """Words; also the form in which pages show any cell."""
+    """Words; pages convert every other cell to this form."""
 
     value: str
     exact: str = ""  # all digits of a number: columns are sorted by it
@@ -305,7 +305,7 @@ def parts_for(form: Format, parts: Iterable[Any]) -> Iterator[Any]:
 
 
 class RichRow(NamedTuple):
-    """A row of a table on pages."""
+    """A row of a table on an HTML page."""
 
     name: str
     cells: list[Cell]

@@ -94,7 +94,7 @@ def make_columns(columns: Mapping[str, Any]) -> Columns:
 
 
 def or_nan(numbers: Any) -> Any:
-    """Return numbers, or NaN for None: a column without values."""
+    """Return numbers; for None, return NaN, which makes a column without values."""
     return math.nan if numbers is None else numbers
 
 
@@ -152,9 +152,9 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
-    """Stack tables. Each comes with values by name that hold for all its rows, and these are added as columns.
+    """Stack tables. Each table comes with a mapping of names to values, which become columns with one value each.
 
-    Columns that a table lacks are NaN or None there.
+    Columns that a table lacks are NaN or None in its rows.
     """
     named = [(common, table, len(next(iter(table.values())))) for common, table in tables]
     lengths = [n_rows for _, _, n_rows in named]
@@ -186,7 +186,7 @@ def says_nothing(column: Array) -> bool:
 
 
 def leave_unused_out(columns: Columns) -> Columns:
-    """Return the columns without those that the settings leave empty; only frames keep these."""
+    """Return the columns except those that the settings leave empty, which only frames keep."""
     return {
         name: column
         for name, column in columns.items()

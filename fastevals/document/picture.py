@@ -391,7 +391,7 @@ def _from_along(scale: AxisScale, place: float) -> float:
 
 
 def as_deviate(rate: Any) -> Floats:
-    """Return the normal deviate of a rate, clipped to the farthest that pictures show."""
+    """Return the normal deviate of a rate, clipped to the range that pictures show."""
     from scipy.special import ndtri
 
     with np.errstate(invalid="ignore"):

@@ -178,5 +178,5 @@ def _pvalue(cell: AnyCell | str) -> str:
 
 
 def _below(cell: AnyCell | str) -> str:
-    """Return the cell in further lines of a column without numbers: the bar, or nothing."""
+    """Return what a cell without numbers has in its row's further lines: the bar, or nothing."""
     return BAR if cell == BAR else ""

@@ -50,7 +50,7 @@ apart. All numbers are exact if there are no more distinct scores than --cells,
 and counts at the thresholds of --at always are. Models are counted separately,
 so there are no differences between models: these need the rows.
 
-Every half a minute the counts so far are written to a file next to --out. After
+Every half minute the counts so far are written to a file next to --out. After
 an interruption the same command continues from there.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
@@ -70,7 +70,7 @@ def add_options(parser: Parser) -> None:
         "--largest-weight",
         metavar="W",
         type=parse_number,
-        help="largest weight in any file, for fractional weights; only summaries with the same one can be merged",
+        help="largest weight in any file, for fractional weights; summaries with different ones can't be merged",
     )
     add("--by", metavar="COLUMN", help="count the rows of each value of this column separately")
     add_options_of(parser, ReportOptions, "pos_label")
@@ -81,7 +81,7 @@ def add_options(parser: Parser) -> None:
         default=2**18,
         help="approximate number of ranges of scores (262144)",
     )
-    add("--at", metavar="T", type=parse_number, action="append", help="threshold with exact counts; repeat")
+    add("--at", metavar="T", type=parse_number, action="append", help="threshold with exact counts; repeat for more")
     add_options_of(parser, ReportOptions, "on_missing_label", "on_invalid", "progress")
     add_shared(parser)
 

@@ -106,7 +106,7 @@ def differs(each: ModelDifference) -> bool:
 
 
 def level_sentence(intervals: Intervals | None) -> str:
-    """Say over how many pairs intervals of differences are simultaneous, or that there are none."""
+    """Say over how many pairs intervals of differences are simultaneous, or that there are no intervals."""
     if intervals is None or not intervals.differences:
         return "Without intervals of differences, these data don't show whether the models differ by more than chance."
     n_pairs = len(intervals.differences)

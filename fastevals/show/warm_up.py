@@ -233,7 +233,7 @@ def _bootstraps(data: _Data) -> None:
 
 
 def report_intervals() -> None:
-    """Compile the kernels for the intervals of a report, the last ones first, because the report begins with the first.
+    """Compile the kernels for a report's intervals, from the last to the first; the report begins with the first.
 
     The acceleration of an area comes after all replicates. P-R areas take long, and the report itself reaches them in
     time.

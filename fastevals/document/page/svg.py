@@ -150,7 +150,7 @@ def _ticks_below(canvas: Canvas) -> list[tuple[float, str]]:
 
 
 def _texts_beside(canvas: Canvas) -> dict[float, str]:
-    """Return the labels of the y axis by value; the names of a pair get two lines if one is too short."""
+    """Return the labels of the y axis by value; the names of a pair get two lines if one line is too short."""
     scale, ticks = canvas.picture.y, ticks_of(canvas.picture.y, TICKS)
     size, x = SIZE if names_of(scale) is None else canvas.row_size, f'x="{canvas.left - 7:g}"'
     labels = [label for _, label in ticks]
@@ -353,7 +353,7 @@ def _arrow(x: float, y: float, to_left: bool) -> str:
 
 
 def _squares(squares: Squares, canvas: Canvas) -> str:
-    """Return squares, one by one if they have text, with lines between them and their signs."""
+    """Return the squares, with lines between them, texts and signs; squares with text have a path each."""
     rows, columns = squares.darkness.shape
     across, high = canvas.width / columns, canvas.height / rows
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
@@ -384,7 +384,7 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
 
 
 def _sign(sign: str, x: float, y: float, across: float, high: float, ink: str, *, aside: bool) -> str:
-    """Return a sign in a square; a dot is in the corner if there is text."""
+    """Return the sign of a square: a cross or a dot in the centre; the dot is in the corner if it stands `aside`."""
     if sign == "cross":
         arm = min(0.2 * across, 5)
         return f'<path class="sign on-{ink}" d="{_cross(x + across / 2, y + high / 2, arm)}"/>'
@@ -455,7 +455,7 @@ def _entry_sign(entry: Entry) -> str:
 
 
 def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[str]:
-    """Return the scale of squares with the level; of overlapping ticks only the level's or an end's is written."""
+    """Return the scale of squares with the level; where labels overlap, the level's and then an end's is kept."""
 
     def x(darkness: float) -> float:
         return canvas.left + canvas.width * float(position(scale, darkness))

@@ -29,9 +29,10 @@ FILE is a NumPy array (.npy) of shape (models x samples), which may exceed
 memory; or a table (CSV, Parquet or Arrow) with one row per sample, one column
 per model and a column of the truth.
 
-Without FILE the models are polynomials of degree 1 to 8 that predict the miles
-per gallon of embedded cars from horsepower: fitted to 200 bootstrap training
-sets of half of the cars, and tested on the other half.
+Without FILE the models are polynomials of degree 1 to 8 that predict miles per
+gallon from horsepower, on a data set of cars that is part of the package. They
+are fitted to 200 bootstrap samples of one half of the cars, and tested on the
+other half.
 """
 
 EPILOG = """\

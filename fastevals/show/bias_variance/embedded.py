@@ -39,12 +39,12 @@ DEGREES = range(1, 9)
 N_SETS = 200
 SEED = 0
 HOW = (
-    "polynomials that predict miles per gallon from horsepower: fitted to 200 bootstrap training sets of every other "
-    "car (196 of 392), and tested on the other cars"
+    "polynomials predict miles per gallon from horsepower; they are fitted to 200 bootstrap samples of every other "
+    "car (196 of 392) and tested on the remaining cars"
 )
 TRUTH = (
-    "the truth is the observed value: differences between cars of the same horsepower are noise to these models, and "
-    "count as bias at every degree"
+    "the observed value is used as the truth, so differences between cars of the same horsepower, which these models "
+    "can't predict, count as bias at every degree"
 )
 
 

@@ -43,7 +43,7 @@ class ComparisonOptions(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResultsBlock:
-    """Data sets that share a value of the --by column, or all."""
+    """Data sets that share a value of the --by column, or all data sets."""
 
     value: Any  # of the --by column; None for all
     friedman: FriedmanResult  # mean ranks; for three algorithms or more, whether they differ at all

@@ -146,7 +146,7 @@ def _cautions(
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
-    """Return whether distinct integers seem to number the rows: successive, named so, or the only integer column."""
+    """Return whether distinct integers seem to number the rows: by step, by name, or as the only integer column."""
     if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
     counts = column.size > MOST_BY_CHANCE and bool((np.diff(column) == 1).all())

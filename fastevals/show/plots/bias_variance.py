@@ -64,7 +64,7 @@ def plot_bias_variance(
     Raises
     ------
     ValueError
-        If an argument has the wrong type, or if it holds no loss below 1e150 (larger ones are not drawn).
+        If an argument has the wrong type, or `result` has no loss below 1e150 (larger losses are not drawn).
     ImportError
         If matplotlib is not installed.
 

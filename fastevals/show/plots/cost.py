@@ -60,7 +60,7 @@ def plot_cost(
     color : colour or mapping of str to colour, optional
         Matplotlib colour of a single curve, or colours by name of several.
     lines : int
-        Largest number of each model's thresholds, spread along its ROC curve, to draw as thin lines.
+        Draw the lines of up to this many thresholds of each model, at equal steps along its ROC curve.
     marks : bool
         Draw the operating range, in which a model is cheaper than both trivial classifiers, as a bar at the bottom.
 
@@ -195,7 +195,7 @@ def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) ->
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points that draw the curve: the cost per row is linear between them, the normalised cost is not."""
+    """Return points that draw the curve, with more points for the normalised cost, which is not linear."""
     prior, cost = thinning.thinned(curve.prior, curve.cost, columns)
     if not curve.normalize:
         return prior, cost

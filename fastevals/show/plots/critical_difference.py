@@ -159,7 +159,7 @@ def _bar_spans(result: RankComparison, ranks: Floats, cd: float | None, control:
 
 
 def _stack_spans(spans: Iterable[Range]) -> Iterable[tuple[int, Range]]:
-    """Return each span with the first level at which it overlaps no earlier one."""
+    """Return each span with the first level at which it overlaps no earlier span."""
     ends: list[float] = []  # of the last span on each level
     for low, high in sorted(spans):
         level = next((k for k, end in enumerate(ends) if low > end), len(ends))

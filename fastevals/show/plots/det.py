@@ -113,7 +113,7 @@ def det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, 
 
 
 def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
-    """Return the FPR where the FNR enters the picture, and the FNR where the FPR leaves it."""
+    """Return the FPR where the FNR enters the picture, and the FNR where the FPR leaves the picture."""
 
     def missed(row: int) -> Any:
         return counts.n_pos - counts.tps[row]
@@ -127,7 +127,7 @@ def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
 
 
 def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
-    """Return the rising count where the falling one reaches a limit, but at least the lowest count above zero."""
+    """Return the rising count where the falling count reaches a limit; at least the lowest rising count above zero."""
     place = bisect_left(rows, -limit, key=lambda row: -falling(row))
     before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
     fall = falling(before) - falling(after)

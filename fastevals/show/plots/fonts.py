@@ -1,4 +1,4 @@
-"""Choose fonts for a picture's words: if matplotlib's font lacks letters, such as Chinese ones, add one with them."""
+"""Choose fonts for the words in a picture: if matplotlib's font lacks some letters, add a font that has them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fonts_for(words: Any, ax: Axes | None = None) -> Iterator[None]:
 
 
 def _texts(thing: Any) -> Iterator[str]:
-    """Yield the words in plain data: of fields, tuples, lists and mappings."""
+    """Yield the words in plain data, including the words in fields, tuples, lists and mappings."""
     if isinstance(thing, str):
         yield thing
     elif dataclasses.is_dataclass(thing):
@@ -97,7 +97,7 @@ def _missing(letters: frozenset[str], families: Iterable[str]) -> frozenset[str]
 
 @lru_cache(maxsize=8)
 def _added(missing: frozenset[str], n_fonts: int) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return installed families that have missing letters, the preferred ones first, and the letters that none has.
+    """Return installed families that have missing letters, preferred ones first, and the letters that no family has.
 
     The cache depends on `n_fonts`, so fonts that are added later are found.
     """

@@ -162,7 +162,7 @@ def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:
 
 
 def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
-    """Return the share of positives if all defined models have the same, else None."""
+    """Return the share of positives if it is the same for all defined models, else None."""
     shares = (share_of_positives(each.counts) for _, each in models if each.defined)
     return cast("float | None", common_value(shares))
 
@@ -173,6 +173,6 @@ def share_of_positives(counts: ThresholdCounts) -> float:
 
 
 def common_value(values: Iterable[Any]) -> Any:
-    """Return the value that all share; None if they differ or there are none."""
+    """Return the common value; None if the values differ or there are none."""
     first, *others = list(values) or [None]
     return first if all(np.array_equal(first, other) for other in others) else None

@@ -45,7 +45,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     Returns
     -------
     Axes
-        The axes: bars for a discrete distribution (an outline if there are many), a line for a continuous one. The
+        The axes: bars for a discrete distribution (one outline if the bars are many), a line for a continuous one. The
         rejection region is shaded, on the sides of the alternative. A line marks the statistic, with its p-value in
         the legend. A statistic far away or infinite is an arrow at the edge; a NaN is only in the legend.
 
@@ -157,7 +157,7 @@ def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: E
 
 
 def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
-    """Draw probabilities, or the outline of many, in another colour in the rejection region; return the highest."""
+    """Draw a bar for each probability, or one outline if they are many; return the highest probability."""
     x = sorted_unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])

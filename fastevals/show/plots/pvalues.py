@@ -31,7 +31,7 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     ----------
     result : PairwiseResult
         Result of a test of pairs. Models are sorted by mean rank, best first, if the result has mean ranks; otherwise
-        they keep its order.
+        they keep the order of the result.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional

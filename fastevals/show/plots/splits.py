@@ -158,7 +158,7 @@ def draw_splits(picture: Picture, found: SplitRoles) -> None:
 
 
 def _add_row(picture: Picture, y: float, codes: Codes, colors: dict[int, str]) -> None:
-    """Add a line of rows: one mark per code, of full height at the rows with that code and of height 0 elsewhere."""
+    """Add a strip of rows: one mark per code, with full height at the rows with that code and height 0 elsewhere."""
     edges = np.repeat(np.arange(codes.size + 1) - 0.5, 2)[1:-1]
     for code, color in colors.items():
         if (codes == code).any():

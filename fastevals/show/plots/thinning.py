@@ -1,4 +1,4 @@
-"""Choose points that draw a curve: a few of millions of rows, and more where it bends between two rows.
+"""Choose points that draw a curve: a few of millions of rows, and more points where it is curved between two rows.
 
 A line is cut into columns narrower than a pixel. The first, lowest, highest and last point of each column draw the same
 line as all points (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953), to within a column's width.
@@ -66,7 +66,10 @@ def rows_to_draw(
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
-    """Return, for each value, the first row whose x reaches it, or n; x is 0 at row 0, and values are positive."""
+    """Return, for each value, the first row whose x reaches it, or n if none does.
+
+    x is 0 at row 0, and values are positive.
+    """
     return last_row(n, values.shape, lambda rows: x(rows) < values) + 1
 
 

@@ -50,7 +50,7 @@ class ReportData:
 
 @dataclass(frozen=True, slots=True)
 class ReportBlock:
-    """Rows that share a value of the --by column, or all; counts are of rows with weight above zero."""
+    """Rows that share a value of the --by column, or all rows; counts are of rows with weight above zero."""
 
     value: Any  # of the --by column; None for all rows
     n_samples: int

@@ -56,7 +56,7 @@ class ScoredRows(NamedTuple):
 
     @property
     def n_samples(self) -> int:
-        """Number of rows, including copies, or that of the ranking given in place of rows."""
+        """Number of rows, including copies, or number of rows of the ranking given in place of rows."""
         if self.ranking is not None:
             return self.ranking.n_samples
         return int(self.weights.sum()) if self.are_copies and self.weights is not None else self.positive.size
@@ -68,7 +68,7 @@ class ScoredRows(NamedTuple):
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Weights as shares of the largest."""
+        """Weights as shares of the largest weight."""
         assert self.weights is not None
         return np.asarray(self.weights / float(self.weights.max()))
 
@@ -111,7 +111,7 @@ class IntervalPlan:
         return replace(self, most_drawn=max(most, ROWS_ALWAYS_DRAWN))
 
     def draws(self, n_samples: int, *, fit: bool = True) -> bool:
-        """Return whether a block's rows are resampled; if they don't `fit` in memory, only a small block's are."""
+        """Return whether a block's rows are resampled; if the rows don't `fit` in memory, only small blocks are."""
         if n_samples <= ROWS_ALWAYS_DRAWN:
             return True
         return fit and (self.most_drawn is None or n_samples <= self.most_drawn)
@@ -195,7 +195,7 @@ def _check_enough(plan: IntervalPlan) -> None:
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:
-    """Return the columns right of the bar: the usual ones, the metric that chose the threshold, and a given cost."""
+    """Return the columns right of the bar: the usual ones, the metric that chose the threshold, and cost if given."""
     columns = list(CELLS_COLUMNS)
     if best is not None and best not in (*columns, "expected_cost"):
         columns.append(best)
@@ -290,7 +290,7 @@ def few_cells(counts: ThresholdCounts, metrics: Mapping[str, MetricSpec], square
 
 
 def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
-    """Return a model's cells; add cells of probabilities if these and their squares are known."""
+    """Return a model's cells; add cells of probabilities if these are known, with squares of weights if needed."""
     if losses is None or not losses.are_probabilities:
         return cells
     squares = losses.squares()
@@ -300,7 +300,7 @@ def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
 
 
 def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Mapping[str, MetricSpec]) -> FewCells:
-    """Return the cells of a model's rows in memory; weights are shares of the largest."""
+    """Return the cells of a model's rows in memory; weights are shares of the largest weight."""
     counts = ranking.counts
     if ranking._squares is not None:
         return few_cells(counts, metrics, ranking._squares)
@@ -351,7 +351,7 @@ def metric_title(name: str) -> str:
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return whether higher values of a metric are better; they are for means over classes, which no registry has."""
+    """Return whether higher values of a metric are better, as for means over classes, which no registry has."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
@@ -438,7 +438,7 @@ def cell_intervals(
 
 
 def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:
-    """Return undefined replicates by metric, no number of clusters, and cautions by model."""
+    """Return undefined replicates by metric, None as the number of clusters, and cautions by model."""
     undefined = {
         label: max((each[label].n_undefined for each in estimates.values() if label in each), default=0)
         for label in metrics

@@ -62,7 +62,7 @@ def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str
 
 
 def _plan(report: ReportData) -> dict[str, Any] | None:
-    """Return how intervals are made, with the method of the block that has most metrics."""
+    """Return how intervals are made; the method is "BCa" if the rows of any block are resampled."""
     plan = report.plan
     if plan is None:
         return None
@@ -150,7 +150,7 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
 
 
 def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Return intervals, null where undefined; the array is converted in one call, because there may be a million."""
+    """Return intervals, null where undefined; the array is converted in one call, because a million are possible."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 

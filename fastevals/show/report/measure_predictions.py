@@ -236,8 +236,8 @@ def with_class_intervals(
 ) -> ModelNumbers:
     """Return a model with intervals of each of its classes, from a result for the classes of all models.
 
-    If the rows are independent, pass a confidence level: proportions whose interval has no width then get Wilson's,
-    too.
+    If the rows are independent, pass a confidence level: proportions whose interval has no width then also
+    get Wilson's interval.
     """
     if model.classes is None or result.labels is None:
         return model

@@ -104,7 +104,7 @@ def title_of(data: str, models: Sequence[Any]) -> str:
 
 
 def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
-    """Say how many rows were left out and what they lack: a column's value, or its name in `lacking`."""
+    """Say how many rows were left out and what they lack; `lacking` has words for some columns' values."""
     rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
     counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
     reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
@@ -196,7 +196,8 @@ def _score_intervals(report: ReportData) -> str:
         sentences.append(text + (f", for blocks of at most {plan.most_drawn:,} rows" if undrawn else ""))
         sentences += [f"{adjusted} (max-T)"] if adjusted else []
     if CELLS in methods:
-        text = f"{level}, BCa, {plan.n_resamples:,} replicates of cells of each model's rows (seed {plan.seed})"
+        text = f"{level}, BCa, {plan.n_resamples:,} replicates of cells, which are groups of rows with similar scores"
+        text += f" (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
         if plan.most_drawn is not None:  # else the rows can't be resampled
             text += f", above {plan.most_drawn:,} rows ({option('n_resamples', placeholder='N')} resamples the rows)"
@@ -459,12 +460,12 @@ def describe_means(report: ReportData, over: OverValues) -> str:
         text += f"; the mean AUC's interval is from {over.n_replicates:,} replicates of whole values of {by}"
         text += ", other intervals are DeLong's" if over.why_none is None else ""
     elif report.plan is not None and over.why_none is None:
-        text += "; DeLong's intervals, for these values only"
+        text += "; DeLong's intervals, which hold for these values only"
     return text
 
 
 def undefined_over(over: OverValues) -> list[str]:
-    """Say for how many --by values each metric is undefined, in the model with the most of these."""
+    """Say for how many --by values each metric is undefined, in the model with the most undefined values."""
     by_count: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
         by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))

@@ -60,7 +60,7 @@ class ReportOptions:
         "T", "predict positive where score >= T", "float, optional: Predict positive where ``score >= threshold``.",
         parse_number, goes_with=SCORES)
     best: str | None = own(
-        "METRIC", "or at each model's best threshold by f1, matthews, ...",
+        "METRIC", "use each model's best threshold by f1, matthews, ...",
         """str, optional: Or at each model's best threshold by this metric: "f1" by default, "expected_cost" with
         costs.""", goes_with=SCORES)
     cost_fp: float | None = own(
@@ -70,7 +70,7 @@ class ReportOptions:
         """float, optional: Costs of a false positive and a false negative; 1 if only the other cost or the prior is
         given.""", parse_number, goes_with=SCORES)
     prior: float | None = own(
-        "P", "share of positives in use, for costs",
+        "P", "share of positives where models are used, for costs",
         "float, optional: Share of positives where the models are used, for costs; by default the block's own share.",
         parse_number, goes_with=SCORES)
     n_resamples: int | None = RESAMPLES.field(

@@ -52,7 +52,7 @@ class OverValues:
 
 
 class ExtremeValue(NamedTuple):
-    """The lowest or highest metric, the place of its --by value (of several, that with most rows), and their number."""
+    """The lowest or highest metric, how many --by values have it, and the place of the one with most rows."""
 
     metric: float
     place: int
@@ -67,7 +67,7 @@ def have_blocks(values: Sequence[Any]) -> bool:
 def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
-    """Measure AUC and average precision for each of many values; `codes` holds the place of each row's value."""
+    """Measure AUC and average precision for each of many values; `codes` holds the position of each row's value."""
     if rows.are_copies and rows.weights is not None:  # other metrics of groups don't take copies
         codes, rows = np.repeat(codes, rows.weights.astype(np.int64)), rows.repeated()
     why_none = "" if plan is None else why_no_delong(rows)

@@ -134,7 +134,8 @@ def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
     """Return the distance of rows, in pixels of any picture, from the line drawn between two others.
 
-    The line is straight in counts. It is compared with a row at the same number of true or of false positives.
+    The line is straight in counts. A row's distance is from the line's point with the same number of true positives,
+    or from its point with the same number of false positives, whichever is nearer.
     """
     tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
 

@@ -50,7 +50,7 @@ def _draw_errors(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorSha
 
 
 def _draw_within(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
-    """Add each model's regression error characteristic: the share of rows with an error of at most a size.
+    """Add each model's regression error characteristic: the share of rows whose error is at most x.
 
     Source: Bi and Bennett (2003), Regression Error Characteristic Curves, ICML, 43-50.
     """

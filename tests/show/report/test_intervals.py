@@ -331,7 +331,7 @@ def test_large_blocks_have_intervals_of_cells(capsys):
     text = report(capsys)
     plain = " ".join(text.split())
     assert (
-        "intervals 95 %, BCa, 1,999 replicates of cells of each model's rows (seed 0), each with its own best" in plain
+        "intervals 95 %, BCa, 1,999 replicates of cells, which are groups of rows with similar scores (seed 0), each with its own best" in plain
     )
     assert (
         "thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences" in plain
