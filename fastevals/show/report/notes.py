@@ -196,8 +196,10 @@ def _score_intervals(report: ReportData) -> str:
         sentences.append(text + (f", for blocks of at most {plan.most_drawn:,} rows" if undrawn else ""))
         sentences += [f"{adjusted} (max-T)"] if adjusted else []
     if CELLS in methods:
-        text = f"{level}, BCa, {plan.n_resamples:,} replicates of cells, which are groups of rows with similar scores"
-        text += f" (seed {plan.seed})"
+        text = (
+            f"{level}, BCa, {plan.n_resamples:,} replicates of cells, which are groups of rows with similar scores "
+            f"(seed {plan.seed})"
+        )
         text += "" if report.best is None else ", each with its own best thresholds"
         if plan.most_drawn is not None:  # else the rows can't be resampled
             text += f", above {plan.most_drawn:,} rows ({option('n_resamples', placeholder='N')} resamples the rows)"
@@ -460,7 +462,7 @@ def describe_means(report: ReportData, over: OverValues) -> str:
         text += f"; the mean AUC's interval is from {over.n_replicates:,} replicates of whole values of {by}"
         text += ", other intervals are DeLong's" if over.why_none is None else ""
     elif report.plan is not None and over.why_none is None:
-        text += "; DeLong's intervals, which hold for these values only"
+        text += "; DeLong's intervals, for these values only"
     return text
 
 

@@ -101,7 +101,7 @@ def test_frames_have_the_numbers_of_each_block():
 
 def test_text_begins_with_the_means(capsys):
     lines = report(capsys, "--by", "fold").splitlines()
-    start = lines.index("over 5 values of fold: means weighted by rows; DeLong's intervals, which hold for these values only")
+    start = lines.index("over 5 values of fold: means weighted by rows; DeLong's intervals, for these values only")
     assert start < lines.index("fold = 0: 360 rows, 35 positive (9.72 %)")
     rows = [line.split() for line in lines[start + 1 : start + 11]]
     assert rows[0] == ["mean", "AUC", "AP", "PR", "AUC", "EER", "BEP", "KS"]
