@@ -171,7 +171,7 @@ def misprints() -> Answer:
             ("book (2.23)", "notes on the chapter", "course"), ("false negative", "class 0 is the positive class")
         ),
         "notes on measures": ("false positive", "class 1 is the positive class"),
-        "fastevals": ("not used", "it has cost_fn and cost_fp instead; a cost matrix is indexed [true, predicted]"),
+        "fastevals": ("not used", "it has cost_fn, cost_fp, and matrices indexed [true, predicted]"),
     }
     swapped = "the axes are swapped, so this is the area on the other side of the curve"
     return Answer(
@@ -197,7 +197,7 @@ def misprints() -> Answer:
                 "each of the m folds has one row",
             ),
             Comparison(
-                "mean squared error of the predictions 1 and 3, truth 0", float(parts.expected_loss),
+                "mean squared error if 1 and 3 are predicted for 0", float(parts.expected_loss),
                 f"{parts.variance + np.sqrt(parts.bias_squared):.1f}", "notes on 2.1 to 2.3",
                 "the bias must be squared",
             ),

@@ -322,7 +322,7 @@ def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
     add = parser.add_argument
     if page:
         add_files(parser, parser.prog.rpartition(" ")[2], page, drawn)
-    add("--separator", metavar="C", type=separator_of, help="a CSV file's separator, or tab")
+    add("--separator", metavar="C", type=separator_of, help="a CSV file's separator; the word tab means a tab")
     add("--encoding", metavar="E", type=encoding_of, help="a CSV file's encoding, such as latin-1")
     first_line = parser.add_mutually_exclusive_group()
     for name, value, text in (

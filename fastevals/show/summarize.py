@@ -45,10 +45,11 @@ examples:
   fastevals report day1.fe day2.fe
   fastevals report day2.fe --against day1.fe
 
-A report on a summary gives guaranteed bounds; an AUC's are about 1.5 / --cells
-apart. All numbers are exact if there are no more distinct scores than --cells,
-and counts at the thresholds of --at always are. Models are counted separately,
-so there are no differences between models: these need the rows.
+A report on a summary gives guaranteed bounds; the bounds of an AUC are about
+1.5 / --cells apart. All numbers are exact if there are no more distinct scores
+than --cells. Counts at the thresholds of --at are always exact. Models are
+counted separately, so there are no differences between models: these need the
+rows.
 
 Every half minute the counts so far are written to a file next to --out. After
 an interruption the same command continues from there.

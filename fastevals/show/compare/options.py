@@ -81,7 +81,7 @@ class CompareOptions:
         """{"raise", "drop"}: Whether a row without a predicted class of each model, or without a cluster, is an error,
         or is left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
-        0.95, help="level of intervals (0.95); tests are at 1 minus it",
+        0.95, help="level of intervals (0.95); tests are at level 1 - C",
         doc="float in (0, 1): Level of intervals; tests are at 1 minus it.")
     separator: str | None = SEPARATOR.field()
     encoding: str | None = ENCODING.field()

@@ -64,9 +64,9 @@ class ReportOptions:
         """str, optional: Or at each model's best threshold by this metric: "f1" by default, "expected_cost" with
         costs.""", goes_with=SCORES)
     cost_fp: float | None = own(
-        "C", "cost of a false positive; 1 with --cost-fn alone", "", parse_number, goes_with=SCORES)
+        "C", "cost of a false positive; 1 if only --cost-fn is given", "", parse_number, goes_with=SCORES)
     cost_fn: float | None = own(
-        "C", "cost of a false negative; 1 with --cost-fp alone",
+        "C", "cost of a false negative; 1 if only --cost-fp is given",
         """float, optional: Costs of a false positive and a false negative; 1 if only the other cost or the prior is
         given.""", parse_number, goes_with=SCORES)
     prior: float | None = own(

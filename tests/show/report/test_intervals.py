@@ -331,8 +331,8 @@ def test_large_blocks_have_intervals_of_cells(capsys):
     text = report(capsys)
     plain = " ".join(text.split())
     assert (
-        "intervals 95 %, BCa, 1,999 replicates of cells, which are groups of rows with similar scores (seed 0), each with"
-        " its own best thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences"
+        "intervals 95 %, BCa, 1,999 replicates of cells, which are groups of rows with similar scores (seed 0), each "
+        "with its own best thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of"
         in plain
     )
     assert "are simultaneous over all pairs (max-T, from the rows' joint cells)" in plain
