@@ -110,8 +110,8 @@ def exercise_2_3() -> Answer:
     }
     return Answer(
         [
-            "No. In the table A has the higher F1 (each learner at its best threshold), but B has the higher break-even "
-            "point.",
+            "No. In the table A has the higher F1 (each learner at its best threshold), but B has the higher "
+            "break-even point.",
             "F1 depends on the threshold. The break-even point is F1 at one particular threshold: where the number of "
             "rows predicted positive equals the number of positive rows. A learner can be better there and worse "
             "elsewhere.",
