@@ -199,7 +199,7 @@ def compare(
         Whether a row without a predicted class of each model, or without a cluster, is an error, or is left out and
         counted.
     confidence_level : float in (0, 1)
-        Level of intervals; tests are at 1 minus it.
+        Level of intervals; tests are at level 1 - `confidence_level`.
     separator, encoding, header : str, str and bool, optional
         Form of a CSV file, where the file itself does not show it.
     progress : bool

@@ -80,9 +80,9 @@ def exercise_2_2() -> Answer:
     plain = estimate_error(majority, x, y, KFold(10, n_repeats=20, rng=0), "error_rate")["error_rate"]
     return Answer(
         [
-            f"Ten stratified folds report an error rate of {100 * folds.value:.0f} %, which is 50 % up to the luck of "
-            f"the guesses; leave-one-out reports {100 * one_out.value:.0f} %. On new rows the learner is wrong half of "
-            "the time.",
+            f"Ten stratified folds report an error rate of {100 * folds.value:.0f} %, which differs from 50 % only by "
+            f"the luck of the guesses; leave-one-out reports {100 * one_out.value:.0f} %. On new rows the learner "
+            "is wrong half of the time.",
             "In stratified folds the training rows have 45 of each class, so the learner guesses. Leave-one-out leaves "
             "49 training rows of the tested class and 50 of the other, so the learner always predicts the wrong class.",
             f"Unstratified folds partly share this flaw: they report {100 * plain.value:.0f} %. "
@@ -152,8 +152,8 @@ def exercise_2_4() -> Answer:
 def exercise_2_5() -> Answer:
     """Exercise 2.5: AUC = 1 - rank loss, formula (2.22).
 
-    The rank loss counts pairs of a positive and a negative row in the wrong order, ties as one half. Why is it the area
-    above the ROC curve, with ties too?
+    The rank loss counts pairs of a positive and a negative row in the wrong order, ties as one half. Why is it equal
+    to the area above the ROC curve, even with ties?
     """
     tied = Ranking(CLASSES, [round(score, 1) for score in SCORES])
     rows = {}

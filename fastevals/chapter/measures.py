@@ -20,8 +20,8 @@ RECOMPUTED = "recomputed"
 def scored_instances() -> Answer:
     """ROC and P-R curves of twenty scored instances.
 
-    Fawcett's example has ten positive and ten negative rows. What are their curves and areas, and where does precision
-    equal recall, and the false positive rate the false negative rate?
+    Fawcett's example has ten positive and ten negative rows. What are their curves and areas? Where is precision equal
+    to recall, and where is the false positive rate equal to the false negative rate?
     """
     ranking = Ranking(CLASSES, SCORES)
     accuracy, threshold = ranking.best_threshold("accuracy")

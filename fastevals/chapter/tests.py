@@ -46,8 +46,8 @@ def _interval(test: SignificanceResult) -> str:
 def binomial() -> Answer:
     """The binomial test on sixteen experiments of ten rows.
 
-    Is the error rate above 0.30? The course tests the worst experiment, with 5 errors, and rejects. Which error rates
-    does the test reject?
+    Is the error rate above 0.30? The course tests the worst experiment, with 5 errors, and rejects the hypothesis.
+    Which error rates does the test reject?
     """
     worst = binomial_error_test(max(ERRORS), 10, 0.3)
     of_sixteen = binomial_error_test(ERRORS, 10, 0.3)
@@ -195,8 +195,8 @@ def mcnemar() -> Answer:
             f"{_interval(exact)}; McNemar's exact test, p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
-            f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "
-            "says that A is right on 91 rows.",
+            f"(|b - c| - 1)^2. The printed formula gives {as_printed:.3f}, which is not 10.73 either. The course's "
+            "text also swaps the algorithms: it says that A is right on 91 rows.",
         ],
         [
             Comparison("chi-squared, corrected", corrected.statistic, "10.73", "course", no_variant),

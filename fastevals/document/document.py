@@ -5,8 +5,8 @@ Markdown (`markdown.py`), LaTeX (`latex.py`) and a notebook cell's output (`note
 rows, cells and pictures are made when they are rendered, so pass generators or functions instead of lists.
 
 The parts of a `Section` are in the order of the text. The other renderers use their own order: the verdict and caveats
-come first, then pictures and tables. `GAP` is an empty line of the text if something follows it. A part for some
-renderers only names them in `only`: `TEXT`, `RICH` (all others) or `PAGE`. For example ::
+come first, then pictures and tables. `GAP` is an empty line of the text if something follows it. A part that is not
+for all renderers names its renderers in `only`: `TEXT`, `RICH` (all but the text) or `PAGE`. For example ::
 
     Document(
         "compare", "results.csv",

@@ -152,7 +152,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
-    """Stack tables. Each table comes with a mapping of names to values, which become columns with one value each.
+    """Stack tables. The values by name that come with a table become columns, each with its value in all rows.
 
     Columns that a table lacks are NaN or None in its rows.
     """

@@ -82,7 +82,7 @@ class CompareOptions:
         or is left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of intervals (0.95); tests are at level 1 - C",
-        doc="float in (0, 1): Level of intervals; tests are at 1 minus it.")
+        doc="float in (0, 1): Level of intervals; tests are at level 1 - `confidence_level`.")
     separator: str | None = SEPARATOR.field()
     encoding: str | None = ENCODING.field()
     header: bool | None = HEADER.field()

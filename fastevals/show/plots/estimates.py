@@ -57,8 +57,8 @@ def plot_estimates(
     -------
     Axes
         The axes: for each scheme a histogram of its values (strokes for fewer than 30), all equally high, and below
-        it one standard deviation to each side of their mean. A ring marks the estimate, which is the mean unless it
-        was corrected (.632), and a bar its confidence interval.
+        it one standard deviation to each side of their mean. A ring marks the estimate (the mean, unless it was
+        corrected as in .632), and a bar shows its confidence interval.
 
     Raises
     ------

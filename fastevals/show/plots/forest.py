@@ -58,7 +58,7 @@ def plot_forest(
     Raises
     ------
     ValueError
-        If an argument has the wrong type, or is 1e150 or larger, too large to draw.
+        If an argument has the wrong type, or a number is too large to draw (1e150 or more).
     ImportError
         If matplotlib is not installed.
 

@@ -58,7 +58,7 @@ def plot_score_histogram(
     Raises
     ------
     ValueError
-        If an argument has the wrong type or is out of range, or scores are 1e150 or larger, too large to draw.
+        If an argument has the wrong type or is out of range, or scores are too large to draw (1e150 or more).
     ImportError
         If matplotlib is not installed.
 

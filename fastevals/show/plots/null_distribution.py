@@ -157,7 +157,10 @@ def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: E
 
 
 def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
-    """Draw a bar for each probability, or one outline if they are many; return the highest probability."""
+    """Draw a bar for each probability, or one outline if they are many; return the highest probability.
+
+    The rejection region has another colour.
+    """
     x = sorted_unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])

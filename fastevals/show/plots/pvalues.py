@@ -41,8 +41,8 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     -------
     Axes
         The axes. Darker cells have smaller p-values; a dot marks a rejected hypothesis. Cells contain the numbers if
-        there is room. Pairs that were not compared are blank. A one-sided test is only in the row of the first and the
-        column of the second model, a two-sided test in both cells.
+        there is room. Pairs that were not compared are blank. A one-sided test has one cell, in the row of the pair's
+        first model and the column of its second; a two-sided test has both cells of the pair.
 
     Raises
     ------
