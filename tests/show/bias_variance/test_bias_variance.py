@@ -179,10 +179,10 @@ def test_embedded_polynomials(embedded):
 
 def test_text_of_the_embedded_polynomials(embedded):
     text = embedded.to_text()
-    assert text.startswith("fastevals bias-variance: auto (embedded)\npolynomials that predict miles per gallon from")
+    assert text.startswith("fastevals bias-variance: auto (embedded)\npolynomials predict miles per gallon from")
     assert "Degree 1 underfits: its squared bias is 5.5306 higher and its variance 0.0392 higher\n" in text
     assert "Degree 8 overfits: its squared bias is 0.3175 lower and its variance 111.3972 higher\n" in text
-    assert "the truth is the observed value" in text
+    assert "the observed value is used as the truth" in text
     assert max(map(len, text.splitlines())) <= 120
 
 
