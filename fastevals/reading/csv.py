@@ -94,9 +94,9 @@ class _Dialect(NamedTuple):
 class CsvFile:
     """An open CSV file: the `names` of its columns, and a `hint` for the error about a missing column.
 
-    The suffix determines whether the file is compressed, and the separator if the first lines don't show it. The words
-    in `nulls` mean missing values in columns of numbers and, if the request drops rows, also in text. If the separator
-    or the header is uncertain, the error names the option to set.
+    The suffix determines whether the file is compressed. If the first lines don't show the separator, the suffix
+    determines it too. The words in `nulls` mean missing values in columns of numbers and, if the request drops rows,
+    also in text. If the separator or the header is uncertain, the error names the option to set.
     """
 
     def __init__(self, path: Path, request: Request) -> None:
@@ -514,7 +514,7 @@ def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]
 
 
 def _looks_like_data(names: list[str]) -> list[str]:
-    """Return the column names that are numbers; none if they merely count the columns from 0 or 1."""
+    """Return the column names that are numbers; return none if these numbers merely count from 0 or 1."""
     numbers = [name for name in names if is_number(name) and any(map(str.isdigit, name))]
     counts = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
     return [] if numbers in counts else numbers

@@ -61,7 +61,7 @@ class Rows(NamedTuple):
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
 
     def by_value(self) -> Iterator[tuple[Any, Rows]]:
-        """Yield each value with its rows (None for missing values); if rows are not divided, None with all."""
+        """Yield each value (None if missing) with its rows; if rows are not divided, yield None with all rows."""
         if self.values is None:
             yield None, self
             return
@@ -148,7 +148,7 @@ class ColumnReader:
     rules : RowRules
         Whether rows with a missing label, and rows with another missing value, raise an error or are left out.
     checks : bool
-        Whether this reader raises errors; if not, its caller does.
+        Whether this reader raises the errors that `rules` ask for; if not, its caller raises them.
     names : mapping of str to str, optional
         Names of the columns in messages.
     """
@@ -244,7 +244,7 @@ class ColumnReader:
             refuse_text(self.names[name], dtype, value, place._replace(start=0, kept=None).row(row))
 
     def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
-        """For each column with rows that can't be counted, return their mask; raise if the rules say so."""
+        """Return a mask of rows that can't be counted for each column with such rows; raise if the rules say so."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             rule = self.rules.of(is_truth=name == self.truth)
@@ -334,7 +334,7 @@ class RowReader(ColumnReader):
 
     @property
     def identity(self) -> list[Any]:
-        """The columns and files that are read; equal if the rows are the same."""
+        """The columns and files that are read; two readers of the same rows have equal identities."""
         columns = [self.label, *self.scores, self.weight, self.by, self.groups, *["copies"] * self.are_copies]
         return [columns, self.files.identity]
 
@@ -475,7 +475,7 @@ class RowReader(ColumnReader):
         return flags
 
     def _known(self, values: NDArray[Any], place: Batch) -> BinaryLabels:
-        """Return labels along with the two allowed labels: those of earlier rows, or the first two in `values`."""
+        """Return `values` as labels, with the two allowed labels (of earlier rows, or the first two in `values`)."""
         positive, negative = self._labels
         if positive is None or negative is None:
             with self._lock:

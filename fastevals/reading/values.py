@@ -1,7 +1,8 @@
 """Finds the rows of a column that can be counted, and parses the names of groups and classes in CSV files.
 
-Columns of names are read as text. They become numbers only if nothing is lost. Groups do if every name is in standard
-form (7, not 007 or 7.50); classes do if every name is a plain number (7 or 7.50, not 007 or 7e0).
+Columns of names are read as text. They become numbers only if nothing is lost. Names of groups become numbers if every
+name is in standard form (7, not 007 or 7.50). Names of classes become numbers if every name is a plain number (7 or
+7.50, not 007 or 7e0).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A set of cells describes all data sets with these counts. Two of these data sets are extreme: in the worst, each
 positive has the lowest score of its cell and each negative the highest; in the best, the reverse. If a metric never
 falls when a positive moves up or a negative moves down, its exact value lies between its values on these two data sets.
-Both are threshold counts like any others.
+The counts of both data sets are ordinary `ThresholdCounts`.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class ScoreCells:
 
     @cached_property
     def from_cell(self) -> Ints:
-        """Numbers of rows by class in each cell and all later cells, with 0 at the end."""
+        """For each cell, the numbers of rows by class in this and all later cells; the last entry is 0."""
         sums = np.zeros((self.low.size + 1, 2), dtype=np.int64)
         np.cumsum(self.counts[::-1, :2], axis=0, out=sums[-2::-1])
         return sums

@@ -170,9 +170,9 @@ def is_monotone(spec: MetricSpec) -> bool:
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
     """Return the worst and the best possible confusion matrix cells at which a quota of units is filled.
 
-    Rows above the lowest cut within the quota fill it, alone or with some rows between that cut and the next lower one.
-    If weights were rounded, the quota may hold slightly fewer or more units; then cells are returned for each cut in
-    that range.
+    The quota is filled by the rows above the lowest cut that it has room for, and possibly by some of the rows between
+    that cut and the next lower one. If weights were rounded, the quota may hold slightly fewer or more units; then
+    cells are returned for each cut in that range.
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
@@ -192,7 +192,7 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
 
 
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
-    """Return the fewest and the most units that may fill a quota, given the error of the sums that it limits."""
+    """Return the fewest and the most units that may fill a quota, given the possible error of sums of weights."""
     limit = min(limit, float(cells.totals.sum()))
     off = 2 * sum(spare) + SUM_ROUNDING * limit
     return max(limit - off, 0.0), limit + off
@@ -210,11 +210,11 @@ def _ends_of(*values: Any) -> tuple[float, float]:
 def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of average precision, cell by cell.
 
-    The value is largest if all positives of a cell are tied at its top, and all negatives that may lie below them do.
-    The value is smallest if the positives come one by one at the cell's bottom. With T positives and F negatives above,
-    the j-th positive then has precision (T + j) / (T + j + F), which is concave in j, so the trapezoid over j is at
-    most the sum. If weights were rounded, a row weighs at least half a unit, and the weights of precisions in the
-    average may be off too.
+    The value is largest if all positives of a cell are tied at its top, and as few negatives as possible score that
+    high or higher. The value is smallest if the positives come one by one at the cell's bottom. With T positives and F
+    negatives above, the j-th positive then has precision (T + j) / (T + j + F), which is concave in j, so the trapezoid
+    over j is at most the sum. If weights were rounded, a row weighs at least half a unit, and the weight of each
+    precision in the average may be off too.
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
@@ -225,7 +225,7 @@ def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, f
     keys_best, keys_worst = (FLOATS.encode(counts.thresholds[:0:-1]) for counts in (best, worst))
 
     def at_least(counts: NDArray[Any], keys: NDArray[np.uint64], limit: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the rows at or above each limit; `counts` has descending thresholds, `keys` is ascending."""
+        """Return the count of rows at or above each limit; `counts` is by descending threshold, `keys` ascends."""
         return counts[keys.size - np.searchsorted(keys, limit)].astype(np.float64)
 
     most_positives = at_least(best.tps, keys_best, low)
@@ -315,14 +315,14 @@ class CertifiedCurve(Generic[C]):
         return self._each(methodcaller("hull"))
 
     def over_prior(self, **costs: Any) -> CertifiedCurve[Any]:
-        """For cost curves, return the costs over the prior."""
+        """For cost curves, return the costs as functions of the prior."""
         return self._each(methodcaller("over_prior", **costs))
 
     def _each(self, make: Callable[[Any], Any]) -> CertifiedCurve[Any]:
         return CertifiedCurve(*map(make, (self.worst, self.best, self.points)))
 
     def _ends_at(self, *place: Any, **places: Any) -> NDArray[np.float64]:
-        """Return the smaller and the larger of the two curves' values at places."""
+        """Call `at` on the worst and the best curve; return the smaller and the larger value."""
         curves: tuple[Any, ...] = self.worst, self.best
         return np.sort([_value_of(curve.at(*place, **places)) for curve in curves], axis=0)
 
@@ -551,7 +551,7 @@ class CertifiedRanking(BaseRanking):
         return self._matrix(self.cells.at_cuts, values)
 
     def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
-        """Return counts in which each confusion matrix cell, at each threshold, is the worst, or the best, possible."""
+        """Return the counts whose confusion matrix cells are the worst possible at each threshold, and the best."""
         ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
@@ -732,7 +732,7 @@ class CertifiedRanking(BaseRanking):
         return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C | CertifiedCurve[C]:  # type: ignore[override]
-        """Return the curve through cuts if it needs no finer detail, else two curves that enclose it."""
+        """Return the curve through the counts at cuts if these determine it, else curves that enclose the true one."""
         entry = entry_of(kind)
 
         def make(counts: ThresholdCounts) -> C:

@@ -126,7 +126,7 @@ class ConfusionSummary(Summary):
         self._add(labels[order], matrix.counts[places], rest, None if more is None else more[:, places[0], places[1]])
 
     def _known_squares(self) -> Ints | None:
-        """Return the limbs of the squared weights so far; rows without weights weigh 1."""
+        """Return the limbs of the sums of squared weights so far; a row without a weight has weight 1."""
         return self._squares if self.is_weighted else of_ones(self._counts)[1:]
 
     def _add(self, labels: NDArray[Any], counts: Ints, rest: Ints | None, squares: Ints | None) -> None:

@@ -6,7 +6,7 @@ results are computed from them, at a cost that does not depend on the number of 
 
 - Areas, losses and metrics at a fixed threshold are nearly linear in the rows. A row's contribution to a metric is the
   change in the metric when the row is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20).
-  The products of a row's contributions to two models' metrics, summed over rows, are their covariance.
+  Summed over rows, the products of a row's contributions to two models' metrics give the metrics' covariance.
 - Metrics read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) are less linear, because
   the place varies between samples. For very similar models, this variation makes up most of the difference. So rows are
   counted by groups of cells near the places of both models. The counts of all models are then drawn jointly from a
@@ -211,7 +211,7 @@ class JointSums:
         return counts
 
     def sizes_of_groups(self, k: int) -> Floats:
-        """Return numbers of rows, or their weight, by class and by each model's groups near place k."""
+        """Return the numbers of rows, or their total weights, by class, model, and the model's group near place k."""
         sizes = np.zeros((2, len(self.terms), max(terms.sizes[k].shape[1] for terms in self.terms)))
         for a, terms in enumerate(self.terms):
             sizes[:, a, : terms.sizes[k].shape[1]] = terms.sizes[k]
@@ -527,7 +527,7 @@ def _of_bins(joint: JointSums, rng: np.random.Generator) -> Floats:
 
 
 def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
-    """Draw counts near place k of all models jointly; return metrics read in each draw minus those of the rows."""
+    """Draw all models' counts near place k jointly; return each draw's metrics minus the metrics of the rows."""
     counts, sizes = joint.counts_of_groups(k), joint.sizes_of_groups(k)
     drawn = [draw_normal(each, DRAWS, rng) + size for each, size in zip(counts, sizes, strict=True)]
     deviations = {label: np.full((DRAWS, len(joint.terms)), np.nan) for label in labels}

@@ -345,7 +345,7 @@ def _are_named(value: Any) -> bool:
 
 
 def _are_left_out(found: Any) -> bool:
-    """Return whether `found` has a value, its number of rows left out, and counts by the column that lacks a value."""
+    """Return whether `found` is a list of a value, its number of rows left out, and two dicts of counts by column."""
     if not isinstance(found, list) or len(found) != 4:
         return False
     value, n_rows, *lacking = found

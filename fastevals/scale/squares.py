@@ -115,7 +115,7 @@ def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -
 
 
 def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
-    """Raise unless some integer weights have these sums and these limbs of summed squares."""
+    """Raise if no integer weights can have these sums and these limbs of summed squares."""
     squares = as_floats(lower, upper)
     floats = weights.astype(np.float64)
     in_range = (lower >> LIMB_BITS == 0) & (upper <= weights)
@@ -126,7 +126,7 @@ def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
 
 
 def check_squares(counts: Ints, sums: RowSums) -> None:
-    """Raise unless some rows have the stored sums of weights, squares and cubes; counts are as in `ScoreCells`."""
+    """Raise if no rows can have these sums of weights, squares and cubes; `counts` are as in `ScoreCells`."""
     weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
     check_limbs(weights, lower, upper)
     for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):

@@ -86,8 +86,8 @@ class RankingSummary(Summary):
     Notes
     -----
     Summaries with the same grid merge in any order with bit-identical results. Summaries with different grids can be
-    merged too; if that makes too many cells, neighbours are joined, and the last digits depend on the order. All must
-    have the same labels and, if given, the same `largest_weight`.
+    merged too; if that makes too many cells, neighbours are joined, and the last digits depend on the order. All
+    summaries must have the same labels and, if given, the same `largest_weight`.
     """
 
     KIND = "ranking"
@@ -211,7 +211,7 @@ class RankingSummary(Summary):
         return None if counts is None else counts[None]
 
     def _known_sums(self) -> RowSums | None:
-        """Return sums of the rows so far; None if only their weights are known."""
+        """Return the rows' numbers and sums of cubed weights so far; None if only sums of weights are known."""
         if self.is_weighted:
             return self._row_sums
         return RowSums.of_ones(*self._counted()._all_cells().totals.tolist())
@@ -291,8 +291,8 @@ class RankingSummary(Summary):
     def _fits(self, counts: NDArray[Any]) -> bool:
         """Return whether a chunk can be counted in the grid.
 
-        It can if the grid's cells leave at most a few times as many pairs of rows in doubt as cells fitted to the chunk
-        would. A grid of atoms must leave none.
+        The grid's cells may leave at most a few times as many pairs of rows in doubt as cells fitted to the chunk
+        would. A grid of atoms must leave no pair in doubt.
         """
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
@@ -407,7 +407,7 @@ class RankingSummary(Summary):
         return merged
 
     def _add(self, other: RankingSummary) -> ScoreCells | None:
-        """Add the counts in shared cells; return the cells of all other counts."""
+        """Add the other summary's counts if the grids are equal; return its cells that were not added."""
         if self._unit != other._unit:
             units = (None if unit is None else unit * UNITS for unit in (self._unit, other._unit))
             raise ValueError("summaries must have the same largest_weight, got {} and {}".format(*units))
@@ -592,7 +592,7 @@ def as_label(name: str, label: Any) -> Any:
 
 
 def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
-    """Return labels along with the two allowed labels: those of earlier rows, or the first two in `y_true`."""
+    """Return `y_true` as labels, with the two allowed labels: those of earlier rows, or the first two in `y_true`."""
     values = as_labels("y_true", y_true)
     positive, negative = known
     if positive is None:

@@ -358,7 +358,7 @@ def _symmetric(products: Floats) -> Floats:
 
 
 def _finite(squares: Floats | None) -> Floats | None:
-    """Return products of squared weights; None if they are unknown, or if one of them overflows or vanishes."""
+    """Return products of squared weights; None if they are unknown, if one is not finite, or if the first is zero."""
     return squares if squares is not None and np.isfinite(squares).all() and squares[0, 0] > 0 else None
 
 

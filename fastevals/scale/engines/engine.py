@@ -645,7 +645,7 @@ class Engine:
         return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
-        """Add up the columns' values in summaries of type `kind`."""
+        """Return a summary, of type `kind`, of the columns' values; if rows are divided, summaries by value."""
         kind(**options)  # checks the options here
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))
@@ -714,7 +714,7 @@ def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str |
 
 @named_by_base
 class _ByValue(Mapping[Any, dict[str, Any]]):
-    """Results by value and model; a value's results are taken from results by model and value when looked up."""
+    """View of results by model and value that maps each value to its results by model."""
 
     def __init__(self, by_model: Mapping[str, Mapping[Any, Any]]) -> None:
         self._by_model = by_model

@@ -21,9 +21,10 @@ Answer = tuple[tuple[int, bool, str] | None, Any]
 def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
     """Return two functions: to count a partition, and to merge answers. Workers can unpickle them without fastevals.
 
-    They are pickled by value. The task, `sent` as bytes, is unpickled only once both sides are known to have the same
-    version of fastevals. Each function uses one thread, because engines run as many tasks at a time as there are cores.
-    Problems with rows are returned as answers, because engines would retry after an exception and print a traceback.
+    They are pickled by value. The task, `sent` as bytes, is unpickled only once the worker is known to have the same
+    version of fastevals as the driver. Each function uses one thread, because engines run as many tasks at a time as
+    there are cores. Problems with rows are returned as answers, because engines would retry after an exception and
+    print a traceback.
     """
     advice = f"install fastevals {version} there"
 

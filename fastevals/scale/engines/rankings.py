@@ -142,7 +142,7 @@ def exact_rankings(
 def _recount(
     frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
 ) -> AtomCounts:
-    """Count the negatives of a value and model again, around other atoms, from the first atom to the last."""
+    """Count the negatives of a value and model again, at and between other atoms, given by ascending keys."""
     none = keys[:0]
     counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
     if counted.checksums != checksums:

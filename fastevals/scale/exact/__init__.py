@@ -2,6 +2,6 @@
 
 The order of negatives between two adjacent positive scores affects no curve and no metric of a ranking. So a first scan
 gathers the scores of the positives, and a second counts the negatives at and between them, at 28 bytes per distinct
-score. If that takes too much memory, ranges of scores are gathered and counted one after another. A threshold among
-negatives, such as the end of a quota, needs further scans.
+score. If that takes too much memory, ranges of scores are gathered and counted one after another. A threshold that
+lies between two adjacent positive scores, such as the one for `n_predicted`, needs further scans.
 """

@@ -45,7 +45,7 @@ class ExactCurve:
     at : ndarray of uint64
         Keys of thresholds at which counts are kept.
     above : tuple of int
-        Positives and negatives above all rows that are added.
+        Numbers of positives and negatives that score higher than all rows to be added.
     """
 
     def __init__(

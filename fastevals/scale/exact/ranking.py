@@ -56,7 +56,7 @@ class AtomPoints(ThresholdCounts):
         return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the row with the counts at each threshold; raise if a threshold is among negatives."""
+        """Return the row with the counts at each threshold; raise if counts there are unknown."""
         rows, keys = super().rows_at_least(thresholds), FLOATS.encode(thresholds.astype(np.float64).ravel() + 0.0)
         gaps = np.searchsorted(self.atoms.keys, keys)
         is_atom = np.searchsorted(self.atoms.keys, keys, side="right") > gaps
@@ -73,7 +73,7 @@ class AtomPoints(ThresholdCounts):
 
     @property
     def _has_each_score(self) -> bool:
-        """Whether each distinct score of the rows is a threshold; here, scores of negatives are not."""
+        """Whether each distinct score of the rows is a threshold: no, because scores of negatives are not."""
         return False
 
 
@@ -89,9 +89,9 @@ class ExactRanking(Ranking):
 
     Negatives are counted between the scores of positives, the requested thresholds, and hundredths from 0 to 1. So all
     curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even point,
-    an equal error rate or a quota is among negatives, these negatives are counted in further scans. Counts at other
-    thresholds, metrics of probabilities, and the best threshold by a function raise an error, unless at most one
-    negative lies between any two of these scores, so that each row's score is known.
+    an equal error rate or a quota lies between two of these scores, further scans find it. Counts at other thresholds,
+    metrics of probabilities, and the best threshold by a function raise an error, unless at most one negative lies
+    between any two of these scores, so that each row's score is known.
 
     Parameters
     ----------
@@ -101,8 +101,8 @@ class ExactRanking(Ranking):
         Positives and negatives.
     classes : Classes
     recount : callable
-        Called with the keys of atoms; returns the counts of negatives at and between them, from the first atom to the
-        last. Copies and pickled rankings lack it.
+        Called with the keys of atoms; returns the counts of negatives at and between these atoms, without negatives
+        below the first atom or above the last. Copies and pickled rankings lack it.
     is_weighted : bool
         Whether the counts are weights of rows.
     sums : RowSums, optional
@@ -150,7 +150,7 @@ class ExactRanking(Ranking):
         return squared_points(self._atoms.squares.at_thresholds(self.counts.thresholds), self._sums)
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return a ranking of the points, with quotas resolved; raise for metrics that need every score."""
+        """Find the threshold of each quota; return a ranking of the points. Raise if a metric needs all scores."""
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec) or METRICS[spec.name].of == "probabilities":
                 self.counts._require_each_score(label)
@@ -204,8 +204,8 @@ class ExactRanking(Ranking):
     def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
         """Count negatives in finer ranges until it is known at which score the counts of positives meet a condition.
 
-        `is_reached` tells whether true and false positives meet it. If they do at one threshold, they must at all lower
-        ones.
+        `is_reached`, called with the numbers of true and false positives, returns whether they meet the condition. If
+        it is met at one threshold, it must be met at all lower thresholds.
         """
         while True:
             counts, atoms = self.counts, self._atoms

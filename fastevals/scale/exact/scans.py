@@ -255,7 +255,7 @@ class ExactScans:
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
     def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
-        """Count a model's negatives around other atoms, from the first atom to the last, in one more scan."""
+        """Count, in one more scan, a model's negatives at and between other atoms, given by ascending keys."""
         none = np.zeros(keys.size, np.int64)
         atoms = AtomCounts.uncounted(keys, none, None if block.known_sums is None else none)
         within = KeyRange(int(keys[0]), int(keys[-1]))
