@@ -109,8 +109,8 @@ def read_columns(
     numeric : collection of str
         Columns of `wanted` that must hold numbers.
     names : collection of str, or None
-        Columns of group or class names, read from a CSV file as unchanged text. None for all columns except those in
-        `numeric`.
+        Columns of group or class names, read from a CSV file as unchanged text. None means all columns except those
+        in `numeric`.
     beside : mapping of str to str
         Further columns with their names in messages; if all columns are read, these names replace the default ones.
     form : CsvForm

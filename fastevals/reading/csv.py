@@ -278,7 +278,7 @@ class CsvFile:
         self._as_text.update({name: [float64()] for name in exact})
 
     def _parse_column(self, name: str, text: Any, dtypes: list[Any], start: int = 0) -> Any:
-        """Convert a column of bytes that begins at row `start` to the first type that fits all values, or to text."""
+        """Convert a column of bytes, whose first row is `start`, to the first type that fits all values, or to text."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -294,7 +294,7 @@ class CsvFile:
         return column
 
     def _decode_column(self, name: str, column: Any, start: int = 0) -> Any:
-        """Decode a column of bytes that begins at row `start`."""
+        """Decode a column of bytes, whose first row is `start`."""
         import pyarrow as pa
 
         try:
@@ -309,7 +309,7 @@ class CsvFile:
         return column
 
     def _text(self, name: str, column: Any, start: int = 0) -> Any:
-        """Check strings that begin at row `start`; return them with null for missing values."""
+        """Check strings, the first of which is in row `start`; return them with null for missing values."""
         self._check_encoding_known(name, column, start)
         return _without(column, self.no_text)
 
@@ -521,7 +521,7 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether numbers have decimal commas, and none has a decimal point; 1,234 and 1.234 may be thousands."""
+    """Return whether some numbers have decimal commas and none a decimal point; 1,234 and 1.234 show neither."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):

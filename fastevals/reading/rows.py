@@ -515,7 +515,7 @@ def joined_checksums(parts: Iterable[Sequence[int]]) -> list[int]:
 
 
 def _bits(column: Any) -> NDArray[np.uint64]:
-    """Return 64 bits for each row of a column, equal for equal values."""
+    """Return 64 bits for each row of a column; equal values have equal bits."""
     if isinstance(column, PartlyMissing):
         return np.append(_bits(column.labels), np.uint64(0))[column.codes]
     if isinstance(column, TextLabels):

@@ -182,10 +182,10 @@ def are_missing(names: Sequence[str]) -> list[str]:
 
 
 def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
-    """Convert columns of class names to numbers or booleans if all their names are plain.
+    """Convert each column of class names to numbers or booleans if all names in the column are plain.
 
-    Names with leading zeros or an exponent are not plain. If each column of plain names has a name that also occurs in
-    a column of text, all columns stay text.
+    Names with leading zeros or an exponent are not plain. If each column of plain names shares a name with a column of
+    text, all columns stay text.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ class ScoreCells:
     def squares_at(
         self, counts: ThresholdCounts, keys: Keys, unit: float | None, sums: RowSums | None
     ) -> SquaredWeights | None:
-        """Return sums of squared weights at the thresholds of `counts`, with each cell's rows at its key in `keys`.
+        """Return sums of squared weights at the thresholds of `counts`, with each cell placed at its key in `keys`.
 
         None if no squares are kept, or floats can't hold them.
         """

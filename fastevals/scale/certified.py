@@ -96,8 +96,8 @@ C = TypeVar("C")
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
     """Return a metric: a number if it is the same in all data sets that the cells describe, otherwise one with bounds.
 
-    A weight of 1 counts as `unit` units, and rows may weigh up to `spare` more or less. Raise ValueError if the metric
-    is not exact and has no known bounds.
+    A weight of 1 counts as `unit` units, and the total weight of each class may be up to `spare` units more or less.
+    Raise ValueError if the metric is not exact and has no known bounds.
     """
     metric = ranking_metric(spec, unit=unit)
     entry, is_certain = METRICS[spec.name], cells.detail >= metric.detail

@@ -99,7 +99,7 @@ class Fields:
     def labels(self, mark: str | None = None) -> tuple[Any, Any]:
         """Return the positive and the negative label; None if unknown.
 
-        If the positive label is unknown, the negative may be `mark`.
+        If the positive label is unknown, the negative label must be None or `mark`.
         """
         positive, negative = self.many("labels", "labels or none", is_label, 2)
         if positive is None and negative not in (None, mark):

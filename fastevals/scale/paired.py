@@ -264,7 +264,7 @@ class Readings(NamedTuple):
 
 
 class ModelTerms(NamedTuple):
-    """A row's contributions to a model's sums, by the row's cell: integers times units."""
+    """A row's contributions to a model's sums, by the row's cell, as integer multiples of units."""
 
     grid: ScoreGrid  # cells, in ascending order of scores
     gains: NDArray[np.int32]  # (2, n_cells, n_metrics): of a negative and a positive to linear metrics
@@ -278,7 +278,7 @@ class ModelTerms(NamedTuple):
 
     @classmethod
     def of(cls, model: FewCells, specs: Specs, readings: Readings, mean_weight: float | None) -> Self:
-        """Return the contributions for a model; if `mean_weight` is given, the model's counts are sums of weights."""
+        """Return the contributions for a model, whose counts are sums of weights if `mean_weight` is given."""
         in_rows, n_parts = model, 1
         if mean_weight is not None:
             in_rows, n_parts = _in_parts(model, mean_weight), PARTS_PER_MEAN_WEIGHT

@@ -208,7 +208,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
-        """Pass the labels to all summaries; some parts of the rows may have lacked a label."""
+        """Give these labels to all summaries, since some may have counted rows of only one class."""
         for block in self.blocks.values():
             for summary in block.all_summaries():
                 summary._labels = self.labels

@@ -390,7 +390,7 @@ class _Gathering:
 
 
 class NegativeCounts(NamedTuple):
-    """Negatives at given scores and in the gaps between them; the lowest negative of each gap, as in `AtomCounts`."""
+    """Negatives at given scores, negatives between them, and the lowest negative of each gap, as in `AtomCounts`."""
 
     at: NDArray[np.int64]
     between: NDArray[np.int64]
@@ -568,8 +568,8 @@ class SweepRanges(Task):
     ----------
     columns : RankingColumns
     above : dict of int to tuple of int
-        For each range, under the key of its lowest score: positives and negatives above the range, and the checksum of
-        the range's rows.
+        Maps the key of each range's lowest score to the positives above the range, the negatives above it, and the
+        checksum of the range's rows.
     known : PositiveScores
         Totals of all rows.
     at : ndarray of uint64

@@ -124,7 +124,7 @@ class AtomCounts:
                 count_around(keys, units * units, into.keys, into.at, into.between, into.least)
 
     def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
-        """Return these atoms with those of `finer` inserted between two neighbours."""
+        """Return these atoms with the atoms of `finer` inserted into gap number `gap`."""
 
         def spliced(mine: NDArray[Any], its: NDArray[Any], replaced: int = 0) -> NDArray[Any]:
             return np.concatenate((mine[:gap], its, mine[gap + replaced :]))
@@ -215,7 +215,7 @@ def joined(parts: list[Any]) -> NDArray[Any]:
 
 
 def _counts_below(last: tuple[float, int, int], keys: Keys, positives: Ints, negatives: Ints) -> ThresholdCounts:
-    """Return counts below a point, at the descending keys that have rows."""
+    """Return the counts at `last`, followed by the counts at the lower keys that have rows; keys descend."""
     kept = (positives > 0) | (negatives > 0)
     sums = [np.cumsum(np.append(first, each[kept])) for first, each in ((last[1], positives), (last[2], negatives))]
     return ThresholdCounts._unchecked(np.append(last[0], FLOATS.decode(keys[kept])), *sums)

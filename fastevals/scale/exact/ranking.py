@@ -102,7 +102,7 @@ class ExactRanking(Ranking):
     classes : Classes
     recount : callable
         Called with the keys of atoms; returns the counts of negatives at and between these atoms, without negatives
-        below the first atom or above the last. Copies and pickled rankings lack it.
+        below the first atom or above the last. Copies and pickled rankings lack this function.
     is_weighted : bool
         Whether the counts are weights of rows.
     sums : RowSums, optional
