@@ -167,8 +167,9 @@ def run(
         Show a progress bar (needs tqdm).
     compiles : True or hashable, optional
         The task calls kernels that may not be compiled yet, so other threads start only after its first item. Otherwise
-        they would wait for the compiler, and if one of them compiled, the caller would wait without noticing Ctrl-C.
-        Any value other than True identifies the kernels and their types; the wait then happens only once per process.
+        the other threads would wait for the compiler, and if one of them compiled, the caller would wait without
+        noticing Ctrl-C. A value other than True identifies the kernels and their types: once a call with this value
+        has run, later calls start all threads at once.
     """
     threads = get_num_threads()  # for any items, so that an invalid setting is always an error
     if len(items) == 1 and not progress:  # few rows are one item; the rest of this function would cost more

@@ -313,7 +313,7 @@ def check_no_options(
 
 
 def check_options(call: str, function: Callable[..., Any], given: Collection[str], place: str = "") -> None:
-    """Raise unless a function takes the given options, and all that it requires are given."""
+    """Raise unless a function takes all given options, and all options that it requires are given."""
     parameters = keyword_parameters(function)
     check_no_options(call, given, parameters)
     missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]

@@ -36,8 +36,8 @@ def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> C
 class _Interrupt:
     """Defers Ctrl-C in the main thread while kernels are compiled.
 
-    If Ctrl-C raised in a destructor, of which a compiler runs many, the exception would be printed and lost. If it
-    raised just after a lock is taken, the lock would stay held.
+    A compiler runs many destructors: if Ctrl-C raised in one, the exception would be printed and lost. If Ctrl-C raised
+    just after a lock is taken, the lock would stay held.
     """
 
     def __init__(self) -> None:

@@ -152,7 +152,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
 
 
 def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
-    """Return a hint to take one column of a table: the second if there is one, which has the scores of class 1."""
+    """Return a hint to take one column of a table: the second (usually the scores of class 1), or the only one."""
     if array.ndim != 2 or not array.shape[1]:
         return ""
     place = min(1, array.shape[1] - 1)

@@ -196,10 +196,11 @@ class Classes(NamedTuple):
 def as_classes(
     name: str, present: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
 ) -> Classes:
-    """Return the classes of predictions; if there are two, the positive one is last. Only this function chooses it.
+    """Return the classes of predictions; if there are two, the positive one is last.
 
     Without `labels`, classes are the present labels in order, and the positive one is `pos_label`, or 1 among 0/1, -1/1
-    and booleans. With `labels`, the last of two is positive, and `pos_label` must agree.
+    and booleans. With `labels`, the last of two is positive, and `pos_label` must agree. No other function
+    chooses the positive class.
     """
     check_class_number(name, present)
     classes = present
@@ -271,7 +272,7 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
 def as_class_numbers(name: str, array: NDArray[Any], hint: str = "for scores use Ranking") -> NDArray[Any]:
     """Return labels of any integer dtype except uint64 unchanged, others as int64.
 
-    Raise if one has a fraction or exceeds 64 bits; `hint` says where scores belong.
+    Raise if a label has a fraction or exceeds 64 bits; `hint` says where scores belong.
     """
     if array.dtype.kind == "u" and array.itemsize == 8:
         check_comparable_labels(**{name: array})
@@ -381,7 +382,7 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """If all items of a list are text columns, return them with their codes, by their names in errors; else None."""
+    """If all items of a list are text columns, return the labels of each, by its name in errors; else None."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns

@@ -176,8 +176,8 @@ def _check_cells(
 class Measurements(NamedTuple):
     """A learner's measurements as finite float64 in one dimension, and their original shape.
 
-    Those of estimates also have splits (unless each estimate is of another data set), a metric (None for a function)
-    and a direction (None if unknown).
+    Measurements from estimates also have splits (unless each estimate is of another data set), a metric (None for a
+    function) and a direction (None if unknown).
     """
 
     values: NDArray[np.float64]

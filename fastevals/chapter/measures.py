@@ -233,6 +233,6 @@ def macro_micro() -> Answer:
 
 
 def _interval(difference: Any) -> str:
-    """Return the 95 % interval of random_forest's lead, from the other model's value minus random_forest's."""
+    """Return the 95 % interval of random_forest's lead; `difference` is the other model's value minus its value."""
     low, high = difference.confidence_interval
     return f"95 % interval {-high:.4f} to {-low:.4f}"

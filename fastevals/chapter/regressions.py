@@ -43,7 +43,7 @@ def isl_5() -> Answer:
 
     A logistic regression predicts a class from two features. What is its error rate on three random validation sets,
     and does a further feature lower it? ISL uses its Default data, 10,000 simulated customers, which are not part of
-    this package. Here they are replaced by its Auto data. The class is mpg above the median, the features are
+    this package. Here ISL's Auto data replace them. The class is mpg above the median, the features are
     horsepower and weight, and the further feature is whether the car is American.
     """
     x, y = _cars()

@@ -55,7 +55,7 @@ BAR = "|"  # the title, and the cells in the text, of a column that separates ot
 
 
 class Cell(NamedTuple):
-    """Words; pages convert every other cell to this form."""
+    """A cell of words; pages convert all other kinds of cells to this kind."""
 
     value: str
     exact: str = ""  # all digits of a number: columns are sorted by it

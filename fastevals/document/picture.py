@@ -146,7 +146,7 @@ class Span:
 class Squares:
     """Squares centred at whole numbers, each as dark as its share, optionally with lines of text.
 
-    A sign is in the middle of its square; if there is text, it is in the corner, and the text is bold.
+    A sign is in the middle of its square. In a square with text, the sign is in the corner, and the text is bold.
     """
 
     darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1; NaN is blank
@@ -244,7 +244,7 @@ class Picture:
     columns : int
         Number of columns that lines are thinned to.
     metrics : mapping of str to mapping of str to float
-        Metrics by model that are known more exactly than from the points of its curve.
+        Metric values by model, used instead of the less exact ones computed from the points of the model's curve.
 
     Attributes
     ----------

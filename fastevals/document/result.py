@@ -174,7 +174,7 @@ class Result:
         Raises
         ------
         ValueError
-            If it is not a file name, or has another suffix.
+            If `path` is not a file name, or has another suffix.
         OSError
             If the file can't be written; the error names it.
         """

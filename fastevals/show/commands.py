@@ -115,7 +115,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the files that the arguments may name; some arguments name a file or a column."""
+    """Yield the files that the arguments may name; an argument may also turn out to name a column."""
     for name in ("file", "against", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:

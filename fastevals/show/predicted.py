@@ -45,7 +45,7 @@ class PredictedClasses(NamedTuple):
 
 
 def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_label: Any = None) -> PredictedClasses:
-    """Return the columns of true and predicted classes, checked; raise if one doesn't hold classes."""
+    """Return the columns of true and predicted classes, checked; raise if a column doesn't hold classes."""
     name = f"{option('label')} {label!r}"
     found: Mapping[str, Any] = {name: columns[label]} | {
         f"{option('pred')} {model!r}": columns[model] for model in models
@@ -68,7 +68,7 @@ def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_l
 def read_targets(
     columns: NamedColumns, target: str, models: Sequence[str]
 ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-    """Return the columns of true and predicted numbers, checked; raise if one doesn't hold finite numbers."""
+    """Return the columns of true and predicted numbers, checked; raise if a column doesn't hold finite numbers."""
     arrays = {}
     for role, name in (("target", target), *(("pred", model) for model in models)):
         shown = f"{option(role)} {name!r}"

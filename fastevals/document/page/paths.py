@@ -47,7 +47,7 @@ def _number(tenths: int) -> str:
 
 
 def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
-    """Return the rows of points to keep: all others are within the tolerance of the line through these."""
+    """Return the rows of points to keep: all others are within `tolerance` of the line through the kept points."""
     kept = np.zeros(len(points), dtype=bool)
     kept[[0, -1]] = True
 

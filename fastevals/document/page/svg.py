@@ -455,7 +455,7 @@ def _entry_sign(entry: Entry) -> str:
 
 
 def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[str]:
-    """Return the scale of squares with the level; where labels overlap, the level's and then an end's is kept."""
+    """Return the squares' scale and a line at the level; of labels that overlap, keep the level's, else an end's."""
 
     def x(darkness: float) -> float:
         return canvas.left + canvas.width * float(position(scale, darkness))

@@ -80,7 +80,7 @@ class PredictionsComparison(Result):
     roles : ColumnRoles
         Columns.
     classes : Classes
-        The labels that occur; of two, the positive one is last.
+        The labels that occur; if there are two, the positive one is last.
     n_rows : int
         Rows.
     models : ModelComparison
@@ -94,7 +94,7 @@ class PredictionsComparison(Result):
     data : str
         Name of the data.
     left_out : LeftOut
-        Rows without a label or a prediction, by the columns that lack it.
+        Rows left out because they lack a label or a prediction, by the column where it is missing.
     """
 
     roles: ColumnRoles

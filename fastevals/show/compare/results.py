@@ -53,7 +53,7 @@ class ResultsComparison(Result):
     options : ComparisonOptions
         The given options; `posthoc` is the test that was made.
     blocks : tuple of ResultsBlock
-        One for each value of the --by column; a single one without --by.
+        One block for each value of the --by column; a single block without --by.
     data : str
         Name of the data.
     others : tuple of str

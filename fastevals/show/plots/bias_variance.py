@@ -120,7 +120,7 @@ def _part_label(name: str) -> str:
 
 
 def _choose_y_limits(loss: Floats, parts: dict[str, Floats], *, may_cut: bool) -> tuple[float, float, str]:
-    """Return the range of y, from 0 or below to the largest loss that is not cut, and how far cut losses reach."""
+    """Return the lowest and the highest y to draw, and a text on how far losses reach beyond; "" if none do."""
     all_values = np.concatenate([loss, *parts.values()])
     drawable = np.array([each for each in all_values if style.is_drawable(each)])
     least, largest, top = float(loss.min()), float(np.nanmax(all_values)), float(drawable.max()) or 1.0

@@ -47,7 +47,7 @@ def plot_calibration(
     Returns
     -------
     Axes
-        The axes; those of the histogram, with a logarithmic y axis, are a child of them.
+        The axes. The histogram is in child axes of these, with a logarithmic y axis.
 
     Raises
     ------

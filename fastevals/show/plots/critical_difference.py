@@ -42,8 +42,9 @@ def plot_critical_difference(
     result : RankComparison
         Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`.
     form : {"axis", "ranges"}
-        "axis" is Demsar's diagram: an axis of mean ranks with the best, rank 1, at the right. Bars below it join
-        algorithms without a significant difference, or extend one critical difference to each side of a control.
+        "axis" is Demsar's diagram: an axis of mean ranks with the best, rank 1, at the right. Bars below the
+        axis join algorithms without a significant difference, or extend one critical difference to each side of a
+        control.
         "ranges" lists the algorithms, the best at the top, each with a bar around its mean rank, as long as the
         critical difference. A difference is significant where two bars do not overlap (one of them the control's,
         if there is a control).

@@ -203,7 +203,7 @@ def plot_lift(
     label: str | None = None,
     color: Any = None,
 ) -> Axes:
-    """Draw lift: how many times as many positives are found as by chance, against the share of rows taken.
+    """Draw lift: positives found, as a multiple of those expected by chance, against the share of rows taken.
 
     Between two thresholds counts are linear, so lift is drawn as a hyperbola.
 

@@ -68,7 +68,7 @@ _DRAWN_ON: WeakKeyDictionary[Any, _Drawn] = WeakKeyDictionary()
 
 
 def picture_on(ax: Axes) -> Picture:
-    """Return the picture drawn on the axes, so that more can be added; a new one if there is none or it was cleared."""
+    """Return the picture drawn on the axes, to add more to it; a new picture if the axes are empty or were cleared."""
     drawn = _DRAWN_ON.get(ax)
     if drawn is None or not {*drawn.artists} <= {*ax.get_children()}:
         drawn = _DRAWN_ON[ax] = _Drawn(Picture(), [])
@@ -305,7 +305,7 @@ def _colors(darkness: Any) -> Any:
 
 
 def _draw_darkness(ax: Axes, scale: AxisScale, level: float) -> None:
-    """Draw the scale of darkness next to the squares, with the level."""
+    """Draw the scale of darkness next to the squares, with a line at the significance level."""
     inset: Any = ax.inset_axes((1.04, 0.0, 0.045, 1.0))
     shades = np.linspace(scale.low, scale.high, 256)[:, np.newaxis]
     inset.imshow(_colors(shades), aspect="auto", extent=(0, 1, scale.high, scale.low))
@@ -379,7 +379,7 @@ STRIP_GID = "fastevals-strip"  # gid
 
 
 def _draw_strip(ax: Axes, strip: Picture, height: float) -> None:
-    """Draw a picture with the same x axis at the bottom of the axes."""
+    """Draw the strip, a low picture at the bottom of the axes that shares their x axis."""
     from matplotlib.ticker import NullFormatter
 
     inset: Any = next((child for child in ax.child_axes if child.get_gid() == STRIP_GID), None)

@@ -50,7 +50,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
         The axes: means of the splits with their intervals. Over a parameter, the best value is marked. A side is tinted
         and named if the test error at its end exceeds the best by more than noise: "underfits" if the training error
         is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). Numbers that span two decades are on a
-        logarithmic axis, which includes 0 if that is the smallest; values that are not numbers are side by side.
+        logarithmic axis, which includes 0 if 0 is the smallest; values that are not numbers are side by side.
         Errors that are far apart are on a logarithmic axis too. Wide intervals and scores far below the others are
         cut. Values whose fit failed are left out.
 

@@ -56,9 +56,9 @@ def plot_estimates(
     Returns
     -------
     Axes
-        The axes: for each scheme a histogram of its values (strokes for fewer than 30), all equally high, and below
-        it one standard deviation to each side of their mean. A ring marks the estimate (the mean, unless it was
-        corrected as in .632), and a bar shows its confidence interval.
+        The axes: for each scheme a histogram of its values (strokes for fewer than 30), and below it a thin line from
+        one standard deviation below the mean to one above. All histograms are equally high. A ring marks the estimate
+        (the mean, unless it was corrected as in .632), and a bar shows its confidence interval.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _draw_values(ax: Axes, foot: float, values: Floats, color: Any) -> None:
 
 
 def _n_bins(values: Floats) -> int:
-    """Return NumPy's "auto" number of bins, limited to what can be seen: a spike gives billions."""
+    """Return NumPy's "auto" number of bins, at most `MOST_BINS`: many nearly equal values would give billions."""
     iqr = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
     sturges = math.log2(values.size) + 1
     width = 2 * iqr / values.size ** (1 / 3)
@@ -198,7 +198,7 @@ def _add_legend_entries(ax: Axes, schemes: list[_Scheme]) -> None:
 
 
 def _as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
-    """Return the values of splits by name, of shape (n_repeats, n_folds), with their result if there is one."""
+    """Return by name the values of splits, of shape (n_repeats, n_folds), and their estimate if they come from one."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
     if not values:

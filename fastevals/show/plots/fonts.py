@@ -75,7 +75,7 @@ def _texts(thing: Any) -> Iterator[str]:
 
 
 def _add_families(letters: frozenset[str], usual: Iterable[str]) -> tuple[str, ...]:
-    """Return installed families for letters that the usual ones lack; warn of letters that no font has."""
+    """Return installed families with letters that the usual families lack; warn of letters that no font has."""
     from matplotlib.font_manager import fontManager
 
     added, lacked = _added(_missing(letters, usual), len(fontManager.ttflist))
@@ -97,7 +97,7 @@ def _missing(letters: frozenset[str], families: Iterable[str]) -> frozenset[str]
 
 @lru_cache(maxsize=8)
 def _added(missing: frozenset[str], n_fonts: int) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return installed families that have missing letters, preferred ones first, and the letters that no family has.
+    """Return installed families that have letters in `missing`, preferred first, and the letters that none has.
 
     The cache depends on `n_fonts`, so fonts that are added later are found.
     """

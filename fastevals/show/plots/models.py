@@ -36,9 +36,9 @@ class Enclosed(list[tuple[str | None, Any]]):
 
 
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
-    """Return the curves of an argument by name, computing those of rankings; `label` names a single one.
+    """Return the given curves by name, and compute curves from rankings; `label` names a single curve.
 
-    A curve that is certain only at some points is drawn through these.
+    A curve that is certain only at some points is drawn through these points.
     """
     within: list[CertifiedCurve[Any] | None] = []
 
@@ -168,7 +168,7 @@ def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
 
 
 def share_of_positives(counts: ThresholdCounts) -> float:
-    """Return the share of positives in counts that have rows."""
+    """Return the share of positives; there must be at least one row."""
     return counts.n_pos / (counts.n_pos + counts.n_neg)
 
 

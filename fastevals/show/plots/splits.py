@@ -80,7 +80,7 @@ def plot_splits(
     Raises
     ------
     ValueError
-        If the data have more rows than can be drawn, or the splitter does not fit them.
+        If the data have more rows than can be drawn, or the splitter rejects the data.
     ImportError
         If matplotlib is not installed.
 
@@ -122,7 +122,7 @@ def _roles(pairs: Iterator[Any], n: int) -> Iterator[Codes]:
 
 
 def _number(name: str, values: Any) -> tuple[Codes, list[str]]:
-    """Return the number of each row's class or group in the order of their first rows, and their names."""
+    """Number classes or groups in the order of their first rows; return the number for each row, and all names."""
     names, first, codes = unique_rows(as_groups({"class": "y", "group": "groups"}[name], values))
     order = np.argsort(first)
     return np.argsort(order)[codes], [f"{name} {format_label(each)}" for each in np.asarray(names)[order].tolist()]

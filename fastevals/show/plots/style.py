@@ -177,7 +177,7 @@ def _put_legend_below(ax: Axes) -> None:
 
 
 def _width_for_legend(ax: Axes) -> float:
-    """Return a legend's largest width in pixels: a share of the figure, or without a layout up to the next axes."""
+    """Return a legend's largest width in pixels: an equal share of the figure, or the space to the next axes."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
     n = spec.get_gridspec().ncols if spec else 1

@@ -1,4 +1,4 @@
-"""Choose points that draw a curve: a few of millions of rows, and more points where it is curved between two rows.
+"""Choose points that draw a curve: a few rows out of millions, and more points where it is curved between two rows.
 
 A line is cut into columns narrower than a pixel. The first, lowest, highest and last point of each column draw the same
 line as all points (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953), to within a column's width.
@@ -125,6 +125,6 @@ def refined(
 def rows_along(
     counts: ThresholdCounts, columns: int, x: Callable[[Any, Any], Any], total: float, y: Any = None
 ) -> NDArray[np.intp]:
-    """Choose the rows that draw a curve over x, a function of true and false positives that ends at a total."""
+    """Choose the rows that draw a curve over x; x is a function of true and false positives, and ends at `total`."""
     edges = np.arange(1, columns) / columns * total
     return rows_to_draw(counts, lambda rows: x(counts.tps[rows], counts.fps[rows]), edges, y)

@@ -80,7 +80,7 @@ class Report(ReportData, Result):
     metrics : tuple of str
         Metrics of the tables.
     blocks : tuple of ReportBlock
-        One per value of the --by column, ascending; empty for more than 100 values.
+        One block per value of the --by column, in ascending order; no blocks for more than 100 values.
     plan : IntervalPlan or None
         How intervals were made; None if none are wanted.
     over : OverValues or None
@@ -100,7 +100,7 @@ class Report(ReportData, Result):
     costs : dict of str to float, or None
         ``cost_fp`` and ``cost_fn`` if given or used, and ``prior`` if given.
     labels : list or None
-        For predicted classes, the classes that occur; of two, the positive one is last.
+        For predicted classes, the classes that occur; if there are two, the positive one is last.
     not_measured : tuple of str
         What is not measured, and why.
     """

@@ -104,7 +104,7 @@ class IntervalPlan:
     most_drawn: int | None = None  # rows above which a block's cells are resampled instead; None without a budget
 
     def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
-        """Return the plan for blocks of these sizes, with the largest size that the budget allows."""
+        """Return the plan for blocks of these sizes: larger blocks than the budget allows are not resampled by row."""
         if self.budget is None:
             return self
         most = most_rows_drawn(sizes, self.budget // (n_models * self.n_resamples))
@@ -351,7 +351,7 @@ def metric_title(name: str) -> str:
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return whether higher values of a metric are better, as for means over classes, which no registry has."""
+    """Return whether higher values of a metric are better; for means over classes, which no registry has, they are."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
@@ -438,7 +438,7 @@ def cell_intervals(
 
 
 def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:
-    """Return undefined replicates by metric, None as the number of clusters, and cautions by model."""
+    """Return numbers of undefined replicates by metric, None (there are no clusters), and cautions by model."""
     undefined = {
         label: max((each[label].n_undefined for each in estimates.values() if label in each), default=0)
         for label in metrics

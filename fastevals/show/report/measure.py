@@ -149,7 +149,7 @@ class Measure(NamedTuple):
     def summary(
         self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
     ) -> dict[str, Any]:
-        """Measure a summary's counts, and compare them with `reference` if given; messages call it `other`."""
+        """Measure a summary's counts, and compare them with those of `reference`, which messages call `other`."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
         if reference is not None and plan is None:
@@ -194,7 +194,7 @@ class Measure(NamedTuple):
         number: int,
         wants_variance: bool,
     ) -> ReportBlock:
-        """Measure each model on a block's rows, and make intervals of the metrics that any of them has."""
+        """Measure each model on a block's rows, and make intervals of the metrics that at least one model has."""
         totals, models = None, []
         cells: dict[str, FewCells] = {}
         by_cells = takes_cells(plan, rows)

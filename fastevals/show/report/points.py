@@ -1,4 +1,4 @@
-"""Thresholds for pictures: a few of millions, chosen so that no curve moves by half a pixel on any axes.
+"""Thresholds for pictures: a few out of millions, chosen so that no curve moves by half a pixel on any axes.
 
 `candidates` keeps the thresholds that draw every curve: the ends and extremes of columns a quarter of a pixel wide.
 `chosen` keeps about two thousand of these, so that lines between them are off by at most another quarter of a pixel.
@@ -132,7 +132,7 @@ def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
 
 
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
-    """Return the distance of rows, in pixels of any picture, from the line drawn between two others.
+    """Return a function: how many pixels, in the worst picture, rows are from the line drawn between two others.
 
     The line is straight in counts. A row's distance is from the line's point with the same number of true positives,
     or from its point with the same number of false positives, whichever is nearer.

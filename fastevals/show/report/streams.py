@@ -1,8 +1,8 @@
 """Reports on files that are larger than memory: the same numbers, counted in scans over the rows.
 
 The first scan counts the rows and gathers the scores of positives; the second counts negatives around them
-(`fastevals.scale.exact`). Blocks whose rows are resampled are small: their rows are read into memory and measured like
-any other data. With --approximate, or if data can be read only once, one scan counts rows in ranges of scores
+(`fastevals.scale.exact`). Only small blocks are resampled by row: their rows are read into memory and measured like any
+other data. With --approximate, or if data can be read only once, one scan counts rows in ranges of scores
 (`RankingSummary`), and numbers that are not exact have bounds.
 """
 
@@ -101,7 +101,7 @@ class StreamedBlock(NamedTuple):
         return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def known(self, model: int) -> dict[str, float]:
-        """Return the metrics that these points don't determine, or that are known already."""
+        """Return a model's metrics that its kept points don't determine, and those that are known already."""
         summary = self.probabilities[model]
         losses = dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
         return self.curves[model].metrics | losses
@@ -258,7 +258,7 @@ def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: boo
 
 
 def summary_of_ranking(label: str, model: str, ranking: Any) -> ScoresSummary:
-    """Wrap a ranking with known counts at some thresholds, or in ranges, as a summary of one model."""
+    """Wrap a ranking as a summary of one model; its counts are known at some thresholds, or in ranges of scores."""
     block = CountedBlock(ranking.n_samples, ranking.n_positives, {model: ranking}, {})
     return ScoresSummary(label, (model,), labels=ranking._classes().labels[::-1].tolist(), blocks={None: block})
 
