@@ -34,7 +34,7 @@ _wanted: list[Callable[[], None]] = []
 def compiled_ahead(module: str, function: str) -> Iterator[None]:
     """In a ``with`` block, as soon as a kernel is not found on disk, start another process that calls a function.
 
-    It is killed at the end of the block. Does nothing if this process may use only one CPU. Failures are ignored.
+    Kill that process at the end of the block. Do nothing if the calling process may use only one CPU. Ignore failures.
 
     Parameters
     ----------

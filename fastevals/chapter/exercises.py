@@ -227,7 +227,7 @@ def exercise_2_7() -> Answer:
     of_hull = len(roc.hull().fpr)
     return Answer(
         [
-            "Yes, if the cost curve is the set of its lines.",
+            'Yes, if "cost curve" means all its lines, not only their lower envelope.',
             "The ROC point (FPR, TPR) becomes the line from (0, FPR) "
             "to (1, 1 - TPR), and a line gives its point back.",
             "The lower envelope alone does not give the ROC curve back: only lines of points on the convex hull touch "

@@ -71,7 +71,7 @@ class PairOfModels(TypedDict):
     """The differences between two models."""
 
     model: Annotated[str, "the model"]
-    reference: Annotated[str, "the model that it is compared with"]
+    reference: Annotated[str, "the model with which `model` is compared"]
     metrics: Annotated[dict[str, DifferenceNumbers], "by metric"]
 
 
@@ -163,7 +163,7 @@ class Extreme(TypedDict):
     """The lowest or the highest value of a metric."""
 
     metric: Annotated[float, "the metric's lowest or highest value"]
-    value: Annotated[Any, "value of the --by column that has this metric; of several, the one with the most rows"]
+    value: Annotated[Any, "value of the --by column with this metric; if several have it, the value with the most rows"]
     n_values: Annotated[int, "number of values of the --by column that have this metric"]
 
 
@@ -245,7 +245,7 @@ class ScoresIntervals(IntervalSettings):
         int | None, "blocks with more rows than this resample cells of rows; null if all blocks resample rows"
     ]
     budget: Annotated[
-        int | None, "most draws (rows x models x replicates) that one report makes; null with --resamples"
+        int | None, "limit on the draws (rows x models x replicates) of one report; null with --resamples"
     ]
     blocks_drawn: Annotated[int, "number of blocks whose rows are resampled"]
     not_drawn: Annotated[str, "why the rows of the other blocks are not resampled, in words"]
@@ -286,7 +286,7 @@ class ScoresReport(AnyReport):
     costs: Annotated[Costs | None, "costs, if they are given or the threshold is chosen by cost; otherwise null"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[OverScores | None, "metrics over the values of --by, if there are two or more"]
-    blocks: Annotated[list[ScoresBlock], "by value of --by; empty if there are more than 100 values"]
+    blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]
 
 
 class PredictionsReport(AnyReport):
@@ -299,7 +299,7 @@ class PredictionsReport(AnyReport):
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
     over: Annotated[OverPredictions | None, "one metric over the values of --by, if there are two or more"]
-    blocks: Annotated[list[PredictionsBlock], "by value of --by; empty if there are more than 100 values"]
+    blocks: Annotated[list[PredictionsBlock], "one per value of --by; empty if there are more than 100 values"]
 
 
 # fastevals compare --------------------------------------------------------------------------------------------------
@@ -386,8 +386,8 @@ class PredictionsDecomposed(Decomposed):
     beside: Annotated[dict[str, Number], "by name, related figures that are not parts"]
     largest_losses: Annotated[
         list[dict[str, Any]],
-        "of the samples with the largest losses: `sample` (row, from 0), `truth`, `main_prediction`, `expected_loss`, "
-        "and each part",
+        "for each sample with one of the largest losses: `sample` (its row, from 0), `truth`, `main_prediction`, "
+        "`expected_loss`, and each part",
     ]
 
 

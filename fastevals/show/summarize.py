@@ -71,7 +71,7 @@ def add_options(parser: Parser) -> None:
         "--largest-weight",
         metavar="W",
         type=parse_number,
-        help="largest weight in any file, for fractional weights; summaries with different ones can't be merged",
+        help="largest weight in any file, for fractional weights; summaries to be merged need the same value",
     )
     add("--by", metavar="COLUMN", help="count the rows of each value of this column separately")
     add_options_of(parser, ReportOptions, "pos_label")

@@ -38,7 +38,7 @@ as root, so that all users share it:
   RUN pip install ./fastevals && fastevals warm-up
 
 The code is for this version of fastevals, Python, NumPy and numba and for this
-kind of processor; otherwise kernels are compiled as if there were none.
+kind of processor; elsewhere the kernels are compiled again.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C, and
 the kernels compiled until then are kept.

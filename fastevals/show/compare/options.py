@@ -56,11 +56,11 @@ class CompareOptions:
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
     pred: Sequence[str] | None = own(
         "P", "column of a model's predicted class; repeat for more models",
-        "sequence of str: Columns of two models' predicted classes or more.", repeats=True, is_column=True,
+        "sequence of str: Columns of the predicted classes of two or more models.", repeats=True, is_column=True,
         goes_with=PREDICTIONS)
     pos_label: Any = POS_LABEL.field(
-        help="the positive class of two; 1 by default",
-        doc="label, optional: The positive class of two; 1 among 0/1, -1/1 and booleans.", metavar="L",
+        help="the positive class if there are two; 1 by default",
+        doc="label, optional: The positive class if there are two; 1 among 0/1, -1/1 and booleans.", metavar="L",
         goes_with=PREDICTIONS)
     method: McNemarMethod | None = own(
         "", "form of McNemar's test (exact)",
@@ -77,9 +77,9 @@ class CompareOptions:
         doc="""{"raise", "drop"}: Whether a row without a true class is an error, or is left out and counted.""",
         goes_with=PREDICTIONS)
     on_invalid: OnInvalid = own(
-        "", "rows without a prediction of each model",
-        """{"raise", "drop"}: Whether a row without a predicted class of each model, or without a cluster, is an error,
-        or is left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
+        "", "rows that lack a model's prediction",
+        """{"raise", "drop"}: Whether a row that lacks a cluster or a model's predicted class is an error, or is left
+        out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of intervals (0.95); tests are at level 1 - C",
         doc="float in (0, 1): Level of intervals; tests are at level 1 - `confidence_level`.")

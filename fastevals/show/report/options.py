@@ -61,8 +61,8 @@ class ReportOptions:
         parse_number, goes_with=SCORES)
     best: str | None = own(
         "METRIC", "use each model's best threshold by f1, matthews, ...",
-        """str, optional: Or at each model's best threshold by this metric: "f1" by default, "expected_cost" with
-        costs.""", goes_with=SCORES)
+        """str, optional: Instead use each model's best threshold by this metric: "f1" by default, "expected_cost"
+        with costs.""", goes_with=SCORES)
     cost_fp: float | None = own(
         "C", "cost of a false positive; 1 if only --cost-fn is given", "", parse_number, goes_with=SCORES)
     cost_fn: float | None = own(
