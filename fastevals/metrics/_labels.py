@@ -77,7 +77,7 @@ def count_classes(
 
 
 class LabelPairs:
-    """Counts of rows with one label each, made on first use.
+    """Counts of rows with one label each; rows are counted on first use.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class LabelPairs:
         return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
 
     def pairs(self, labels: NDArray[Any] | None = None) -> Pairs:
-        """Return pairs of labels, possibly repeated, and their row counts or weights; omit pairs with other labels."""
+        """Return pairs of labels, possibly repeated, and their row counts or weights; omit pairs outside `labels`."""
         _, _, table, codes = self._counts
         n = self.labels.size
         if table is not None:

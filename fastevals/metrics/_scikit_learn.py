@@ -145,7 +145,7 @@ def _on_ours(module: str) -> dict[str, Any]:
 
 
 def _copied(function: FunctionType, theirs: dict[str, Any], namespace: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function, and of functions that it wraps, with another namespace as its globals."""
+    """Return a copy of a function and of functions that it wraps, with `namespace` in place of the globals `theirs`."""
     cells = [
         CellType(_copied(cell.cell_contents, theirs, namespace)) if _wraps(function, cell) else cell
         for cell in function.__closure__ or ()

@@ -258,7 +258,7 @@ def average_precision_score(
 
 
 def _only_column(table: ScoreTable) -> OneScore | None:
-    """Return the rows as one label and one score each, if there is only one column of both; otherwise None."""
+    """Return one label and one score per row; None if labels or scores have several columns."""
     labels, scores, weights = table
     is_column = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
     return OneScore(labels, scores.reshape(-1), weights) if is_column else None
@@ -441,7 +441,7 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
     """Return the type of the labels; raise unless each label has a column of scores.
 
-    Two classes with more columns than `most_columns` have the type "multiclass".
+    Labels of two classes have the type "multiclass" if there are more than `most_columns` columns of scores.
     """
     check_same_rows(*table)
     kind = label_kind(table.labels)

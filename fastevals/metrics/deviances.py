@@ -242,7 +242,7 @@ def _mean_of_any_size(outputs: Outputs, power: float, deviance: Callable[..., fl
 
 
 def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
-    """Return half the deviances of rows whose targets are far from the predictions."""
+    """Return half of each row's deviance, for rows whose targets are far from the predictions."""
     a = 2.0 - power
     if power == 1:
         deviances = y * (np.log(y) - np.log(p)) - y + p

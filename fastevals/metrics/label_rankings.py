@@ -176,7 +176,10 @@ def _mean(
 
 
 def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_] | None:
-    """Return flags of nonzero labels; None unless there are at most two distinct values, and several labels per row."""
+    """Return flags of nonzero labels; None if they are not indicators.
+
+    Indicators have at most two distinct values, both whole, and at least two columns (one if `one_label`).
+    """
     if target.ndim < 2 or target.shape[1] < (1 if one_label else 2):
         return None
     if target.dtype == np.bool_:

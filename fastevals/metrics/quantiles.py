@@ -351,7 +351,7 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
 
 
 def _add_to(pair: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Add weights one by one to a pair of floats, and return the pair after each addition."""
+    """Add weights one by one to a sum stored as a pair of floats, and return the pair after each addition."""
     sums = np.empty((2, weights.size))
     add_up(weights, pair, *sums)
     return sums[0], sums[1]

@@ -43,10 +43,10 @@ class InPlaceReport:
     replaced : dict of str to tuple of str
         For each replaced function, the modules of scikit-learn that now use ours; predefined scorers use ours too.
     not_replaced : dict of str to str
-        Why a function of ours can't replace scikit-learn's in this version, by name.
+        For each function of ours that can't replace scikit-learn's in the installed version, the reason.
     imported_before : tuple of str
-        Names in other modules that still refer to scikit-learn's functions. References in default arguments, attributes
-        and scorers made before can't be found.
+        Names in other modules that still refer to scikit-learn's functions. References in default arguments,
+        attributes and existing scorers can't be found.
     """
 
     version: str
@@ -217,7 +217,7 @@ def _is_theirs(module: ModuleType) -> bool:
 
 
 def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]]:
-    """Yield the globals in all modules that refer to some objects."""
+    """Yield, from all modules, the globals that refer to the objects with these ids."""
     for module in {id(each): each for each in [*sys.modules.values()]}.values():
         if isinstance(module, ModuleType):
             names = object.__getattribute__(module, "__dict__")  # read directly, so as not to load a lazy module

@@ -113,12 +113,12 @@ class AssignedFolds:
 
     @property
     def n_repeats(self) -> int:
-        """Number of rows of the array."""
+        """Number of repetitions, the rows of `folds`."""
         return len(self.folds)
 
     @property
     def n_samples(self) -> int:
-        """Number of columns of the array."""
+        """Number of samples, the columns of `folds`."""
         return int(self.folds.shape[1])
 
     @property
@@ -127,7 +127,7 @@ class AssignedFolds:
         return self.n_repeats, self.n_folds
 
     def codes(self, start: int, stop: int) -> NDArray[Any]:
-        """Return the array's rows from `start` to `stop`."""
+        """Return the rows of `folds` for repetitions `start` to `stop - 1`."""
         return self.folds[start:stop]
 
 
@@ -180,7 +180,10 @@ def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Tra
 
 
 def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> FixedByDesign:
-    """Return what all test sets share. For our splitters this is known; for others, test sets are compared."""
+    """Return what is the same in all test sets: their rows, their class shares, or nothing.
+
+    For our splitters this is known; for others, test sets are compared.
+    """
     if isinstance(splitter, Splitter):
         share = OUT_OF_BAG if isinstance(splitter, BootstrapSplit) else 1.0
         return FixedByDesign("classes" if getattr(splitter, "stratified", False) else None, splits.n_samples, share)

@@ -180,7 +180,7 @@ class Failure(NamedTuple):
         return f"{message} ({self.where})"
 
     def noted(self, before: str = "", after: str = "") -> Exception:
-        """Return the error to raise, with a note that names the fit, between the texts `before` and `after`."""
+        """Return the error to raise, with a note: `before`, the name of the fit, and `after`."""
         self.error.add_note(f"in the fit of {before}{self.where}{after}")
         return self.error
 

@@ -318,7 +318,7 @@ def _warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
 
 
 def _check_distinct_rows(name: str, rows: Rows) -> None:
-    """Raise if rows that will be split again contain a row twice, because it could be on both sides."""
+    """Raise if rows that will be split again contain a row twice, because its copies could be in both parts."""
     if sorted_unique(rows).size < rows.size:
         raise ValueError(
             f"{name} must have each training row once, as these rows are split further; got {rows.size} rows, "

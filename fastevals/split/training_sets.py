@@ -269,14 +269,14 @@ class BiasVarianceCurve(Frozen):
         """Label each value "best", "underfits", "overfits" or "".
 
         Where the expected loss is larger than at the best value, the learner underfits if its bias has increased more
-        than its variance, compared with the best value. Otherwise it overfits. (Variance is of the predictions; in 0-1
-        loss it does not always raise the loss.) "" means that the loss is not larger, or that neither bias nor variance
-        is larger.
+        than its variance, compared with the best value. Otherwise it overfits. (Variance here means variance of
+        predictions; in 0-1 loss, a larger variance does not always raise the loss.) "" means that the loss is not larger,
+        or that neither bias nor variance is larger.
 
         Notes
         -----
-        Bias over bootstrap samples of one data set includes the effect of everything that they share. In squared loss,
-        nearly half of a one-nearest-neighbour learner's variance over independent sets becomes bias. In 0-1 loss,
+        Bias over bootstrap samples of one data set includes the effect of everything that the samples share. In squared
+        loss, nearly half of a one-nearest-neighbour learner's variance over independent sets becomes bias. In 0-1 loss,
         nearly all of the learner's errors become bias, because most bootstrap samples contain the nearest neighbour
         among all rows.
         """

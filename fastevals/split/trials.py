@@ -69,7 +69,7 @@ def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Return whether two values of a parameter are the same; 1, 1.0 and True differ, as they may for a learner."""
+    """Return whether two values of a parameter are the same; 1, 1.0 and True are not: a learner may tell them apart."""
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 

@@ -100,7 +100,7 @@ def estimate_error(
     Raises
     ------
     ValueError
-        If an argument is not as described; if a split has no test rows, or has rows in both parts; or if the learner
+        If an argument is not as described; if a split has no test rows, or a row in both parts; or if the learner
         predicts a label that `y` lacks, or NaN (allowed if all metrics are functions). An error that the learner raises
         gets a note that names the fit.
 

@@ -35,7 +35,7 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
     metrics : dict of str to ErrorEstimate
         The estimate of each metric, by name.
     n_train : ndarray of int of shape (n_repeats, n_folds)
-        Number of distinct training rows of each split; for fixed predictions, of all rows outside the test set.
+        Number of distinct training rows of each split; for fixed predictions, the number of rows outside the test set.
     n_test : ndarray of int of shape (n_repeats, n_folds)
         Number of rows in each test set.
     matrices : ConfusionMatrix or None
@@ -127,8 +127,8 @@ class ErrorEstimate(Frozen):
 class MeasuredSplits(NamedTuple):
     """The splits' numbers of training and test rows, the splitter, and the metric's name and direction.
 
-    The numbers have shape (n_repeats, n_folds). The other three are None if unknown; a metric that is a function has no
-    known name or direction.
+    The numbers have shape (n_repeats, n_folds). The splitter, name and direction are None if unknown; a metric that is a
+    function has no known name or direction.
     """
 
     n_train: NDArray[np.int64]
@@ -254,7 +254,10 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance per row that splits hide: all variance due to rows if all splits agree (`same`)."""
+        """Compute the variance per row that splits hide.
+
+        If all splits have the same value (`same`), they hide all variance due to rows.
+        """
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
@@ -270,7 +273,7 @@ class SplitVariance:
 
     @property
     def _tested(self) -> float:
-        """Estimated number of distinct test rows (from sizes), divided by the total size of all test sets."""
+        """Number of distinct test rows, estimated from sizes, as a share of the total size of all test sets."""
         times = float(np.sum(self.n_test))
         return min(times, self.fixed.n_rows) / times
 

@@ -102,7 +102,7 @@ class ThresholdMetrics(ScoreMetrics):
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
         """Compute the variance, over classes, of a metric's gain from one more row of the class.
 
-        The row is spread over scores as the class's rows are.
+        The new row is divided over scores in the same proportions as the rows of its class.
         """
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
@@ -259,7 +259,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance, over rows, of the mean loss of the row's class."""
+        """Compute the variance, over rows, of the mean loss in a row's own class."""
         if pooled.by_class is None or not pooled.by_class[:, 0].all():
             return math.nan
         n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
@@ -292,7 +292,7 @@ def is_mean_loss(spec: MetricSpec) -> bool:
 
 
 def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
-    """Return the function from scores to losses of positives and of negatives, for a metric that is a mean loss."""
+    """Return the function that converts scores to losses of positives and of negatives; the metric must be a mean loss."""
     assert metric.sweep is not None
     assert metric.sweep.of_thresholds is not None
     return metric.sweep.of_thresholds

@@ -122,7 +122,7 @@ class SplitMetrics:
         """Return the counts of all test sets pooled.
 
         `parts` are the counts from each call of `measure_folds`. `tested`, of the shape of the predictions, says how
-        often each prediction is in a test set; it is 0 if this was not counted.
+        often each prediction is in a test set; `tested` is 0 if this was not counted.
         """
         return self.pool(parts)
 
@@ -131,7 +131,7 @@ class SplitMetrics:
         return np.full(len(self.names), np.nan)
 
     def keeps_matrices(self, n_splits: int) -> bool:
-        """Return whether results keep the matrices of `n_splits` test sets."""
+        """Return whether results keep their confusion matrices if there are `n_splits` test sets."""
         return False
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
@@ -188,7 +188,7 @@ class AdditiveMetrics(SplitMetrics):
 
 
 class LabelMetrics(AdditiveMetrics):
-    """Metrics of confusion matrices over all classes, given by the user or found in `y`; a test set may lack some."""
+    """Metrics of confusion matrices; classes are given by the user or found in `y`, and a test set may lack some."""
 
     kind = "labels"
     knows_no_information = True
@@ -260,7 +260,7 @@ class LabelMetrics(AdditiveMetrics):
         return np.concatenate(values, axis=1), np.concatenate(counts)
 
     def keeps_matrices(self, n_splits: int) -> bool:
-        """Return whether results keep the matrices of `n_splits` test sets."""
+        """Return whether results keep their confusion matrices if there are `n_splits` test sets."""
         return n_splits * self._n_cells <= MOST_KEPT
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
@@ -273,7 +273,7 @@ class LabelMetrics(AdditiveMetrics):
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
         """Compute the variance, over classes, of a metric's gain from one more row of the class.
 
-        The row is spread over predicted labels as the class's rows are.
+        The new row is divided over predicted labels in the same proportions as the rows of its class.
         """
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
@@ -317,7 +317,7 @@ class LabelMetrics(AdditiveMetrics):
         return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return the metrics of the confusion matrix that is expected from the margins."""
+        """Return the metrics of the confusion matrix expected if truth and predictions were independent."""
         k = self.classes.labels.size
         margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
         return self.evaluate_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]

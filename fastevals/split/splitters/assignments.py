@@ -151,7 +151,7 @@ class FixedAssignment:
 
     @property
     def compiles(self) -> Hashable:
-        """None, as no kernel is called."""
+        """None, because `fill` calls no kernel."""
         return None
 
     def fill(self, first: int, out: Codes) -> None:
@@ -176,7 +176,7 @@ class GroupAssignment:
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, counts: Ints | None, n_folds: int, key: int | None) -> GroupAssignment:
-        """Sort groups by size: exactly if `key` is None, else by powers of two, to shuffle groups of similar size."""
+        """Sort groups by size or, if `key` is given, by power of two, so that groups of similar size can be shuffled."""
         sizes = np.bincount(frame.row_units)  # type: ignore[arg-type]
         height = sizes if key is None else np.frexp(sizes)[1]
         by_size = np.argsort(-height, kind="stable").astype(np.uint32)

@@ -221,7 +221,7 @@ def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
 
 
 def _first_except(marked: NDArray[np.bool_], than: int) -> int:
-    """Return the first marked index other than `than`."""
+    """Return the first marked index that is not `than`."""
     marked = marked.copy()
     marked[than] = False
     return int(np.argmax(marked))
@@ -241,7 +241,7 @@ def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[st
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
-    """Raise if the shares of parts add up to more than 1 or, if `whole` is False because a part is missing, to 1."""
+    """Raise if shares add up to more than 1; if `whole` is False, raise also if they leave nothing for training."""
     shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
     total = math.fsum(shares.values())
     if total > 1 + SHARES_ROUNDING or (not whole and total > 1 - SHARES_ROUNDING):
