@@ -92,8 +92,8 @@ def select_model(
     progress : bool
         Whether to show a progress bar (needs tqdm).
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed for drawing parts and folds that are given as numbers. If the metric is for classes, they are stratified,
-        except the test part if `groups` are given.
+        Seed for drawing parts and folds that are given as numbers. If the metric is for classes, these parts
+        and folds are stratified, except the test part if `groups` are given.
 
     Returns
     -------

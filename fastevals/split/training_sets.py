@@ -270,8 +270,8 @@ class BiasVarianceCurve(Frozen):
 
         Where the expected loss is larger than at the best value, the learner underfits if its bias has increased more
         than its variance, compared with the best value. Otherwise it overfits. (Variance here means variance of
-        predictions; in 0-1 loss, a larger variance does not always raise the loss.) "" means that the loss is not larger,
-        or that neither bias nor variance is larger.
+        predictions; in 0-1 loss, a larger variance does not always raise the loss.) "" means that the loss is not
+        larger, or that neither bias nor variance is larger.
 
         Notes
         -----

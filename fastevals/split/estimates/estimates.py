@@ -115,8 +115,8 @@ def estimate_error(
     The interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance of
     their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
     under repeated hold-out, this variance tends to sigma^2 / n, the variance of the predictor's metric on n rows. For
-    the folds of a cross-validation, whose test sets do not overlap, it is conservative; no estimator of the variance of
-    cross-validation is unbiased for all data [2]_. Intervals are clipped to the range of the metric.
+    the folds of a cross-validation, whose test sets do not overlap, this variance is conservative; no estimator of the
+    variance of cross-validation is unbiased for all data [2]_. Intervals are clipped to the range of the metric.
 
     Some variance does not show between splits, because the splits hold its source fixed. This hidden variance is
     computed from the counts of all test sets and added. For stratified splits, it is the variance due to the class

@@ -127,8 +127,8 @@ class ErrorEstimate(Frozen):
 class MeasuredSplits(NamedTuple):
     """The splits' numbers of training and test rows, the splitter, and the metric's name and direction.
 
-    The numbers have shape (n_repeats, n_folds). The splitter, name and direction are None if unknown; a metric that is a
-    function has no known name or direction.
+    The numbers have shape (n_repeats, n_folds). The splitter, name and direction are None if unknown; a metric that is
+    a function has no known name or direction.
     """
 
     n_train: NDArray[np.int64]

@@ -292,7 +292,7 @@ def is_mean_loss(spec: MetricSpec) -> bool:
 
 
 def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
-    """Return the function that converts scores to losses of positives and of negatives; the metric must be a mean loss."""
+    """Return the function that converts scores to losses of positives and of negatives, for a mean-loss metric."""
     assert metric.sweep is not None
     assert metric.sweep.of_thresholds is not None
     return metric.sweep.of_thresholds

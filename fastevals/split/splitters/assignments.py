@@ -176,7 +176,7 @@ class GroupAssignment:
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, counts: Ints | None, n_folds: int, key: int | None) -> GroupAssignment:
-        """Sort groups by size or, if `key` is given, by power of two, so that groups of similar size can be shuffled."""
+        """Sort groups by size or, if `key` is given, by power of two, so that similar sizes can be shuffled."""
         sizes = np.bincount(frame.row_units)  # type: ignore[arg-type]
         height = sizes if key is None else np.frexp(sizes)[1]
         by_size = np.argsort(-height, kind="stable").astype(np.uint32)
