@@ -112,8 +112,8 @@ def roc_auc_score(
     max_fpr : float in (0, 1], optional
         Compute only the area up to this FPR, scaled so that chance gives 0.5.
     multi_class : {"raise", "ovr", "ovo"}
-        How to treat more than two classes. "ovr": rank each against the rest. "ovo": rank each pair (Hand and Till
-        2001, doi:10.1023/A:1010920819831).
+        How to treat more than two classes. "ovr": rank each class against the rest. "ovo": rank each pair of classes
+        (Hand and Till 2001, doi:10.1023/A:1010920819831).
     labels : array-like of shape (n_classes,), optional
         Class of each column, in sorted order.
 

@@ -108,7 +108,8 @@ def label_ranking_average_precision_score(
 def label_ranking_loss(y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the share of label pairs in the wrong order, like scikit-learn's `label_ranking_loss`.
 
-    A pair is a true label and a label that is not true. Ties are wrong; a row with all labels or none counts as 0.
+    A pair is a true label and a label that is not true. Tied pairs count as wrong; a row with all labels or none counts
+    as 0.
 
     Parameters
     ----------

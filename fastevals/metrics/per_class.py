@@ -391,7 +391,7 @@ class Rate(NamedTuple):
 
 
 def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) -> dict[str, Rate]:
-    """Return the requested rates; if `beta` makes the F-score equal to precision or recall, return that rate for it."""
+    """Return the requested rates; if `beta` makes the F-score equal to precision or recall, use that rate instead."""
     beta = float(min(beta, sys.float_info.max))  # an integer may be too large for a float
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,

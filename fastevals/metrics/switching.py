@@ -75,7 +75,7 @@ def install() -> InPlaceReport:
     Returns
     -------
     InPlaceReport
-        Which functions are replaced, and which are not. Its text is the output of the command.
+        Which functions are replaced, and which are not; ``python -m fastevals.in_place`` prints this report.
 
     Raises
     ------

@@ -56,11 +56,11 @@ class Learner:
         X, y : data with rows
             The data to learn from.
         train : ndarray of intp or None
-            Numbers of the rows to learn from; None means all rows.
+            Indices of the rows to learn from; None means all rows.
         X_new : data with rows
             The data to predict; may be `X`.
         new : ndarray of intp or None
-            Numbers of the rows to predict; None means all rows.
+            Indices of the rows to predict; None means all rows.
         kinds : collection of str
             What to predict: "labels", "scores" (of the positive class), "targets", or "values" of any kind. A function
             returns the same predictions for all kinds.

@@ -2,9 +2,9 @@
 
 A bootstrap replicate contains about 63.2 % of the distinct rows, so the error on the other rows (out of bag) is too
 large. The error of a fit on its own training rows (resubstitution) is too small. The .632 estimate is a weighted mean
-of the two. But a fit that memorises its training rows has a resubstitution error of 0, however poor it is. The .632+
-estimate therefore measures overfitting, by the position of the out-of-bag error between the resubstitution error and
-the no-information rate. The more a fit is overfitted, the more weight its out-of-bag error gets.
+of the two errors. But a fit that memorises its training rows has a resubstitution error of 0, however poor it is. The
+.632+ estimate therefore measures overfitting, by the position of the out-of-bag error between the resubstitution error
+and the no-information rate. The more a fit is overfitted, the more weight its out-of-bag error gets.
 """
 
 from __future__ import annotations

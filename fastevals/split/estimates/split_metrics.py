@@ -449,8 +449,7 @@ class MedianErrorMetric(FunctionMetrics):
 def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
     """Compute the variance of a metric's gain from one more row.
 
-    `without` is the metric's value, and `more` has its values after adding one row of each kind. Kind i has numbers[i]
-    rows.
+    `without` is the metric's value, and more[i] is its value if one row of kind i is added. Kind i has numbers[i] rows.
     """
     n = float(numbers.sum())
     gains = (n + 1) * (more - without)

@@ -98,7 +98,7 @@ class Assignment(Protocol):
 
     @property
     def compiles(self) -> Hashable:
-        """The kernels that it calls, and their types."""
+        """The kernels that `fill` calls, and their types; None if it calls no kernel."""
 
     def fill(self, first: int, out: Codes) -> None:
         """Write the codes of n repetitions, starting at `first`, to `out`, of shape (n, n_units)."""
@@ -126,7 +126,7 @@ class RandomAssignment:
 
     @property
     def compiles(self) -> Hashable:
-        """The kernel, and the type of the codes."""
+        """The kernel that `fill` calls, and the type of the codes."""
         return shuffle_codes, self.template.dtype
 
     def fill(self, first: int, out: Codes) -> None:
