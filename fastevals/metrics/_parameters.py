@@ -25,7 +25,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_ill_defined(message: str) -> None:
-    """Warn that a metric is undefined; the warning's class derives from scikit-learn's class too, if that is loaded."""
+    """Warn that a metric is undefined; if scikit-learn is loaded, filters for its warning also apply."""
     warn_outside(message, _ill_defined())
 
 

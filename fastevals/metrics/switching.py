@@ -46,7 +46,7 @@ class InPlaceReport:
         For each function of ours that can't replace scikit-learn's in the installed version, the reason.
     imported_before : tuple of str
         Names in other modules that still refer to scikit-learn's functions. References in default arguments,
-        attributes and existing scorers can't be found.
+        attributes and scorers created before `install` can't be found.
     """
 
     version: str
