@@ -45,13 +45,13 @@ def cost_curves() -> Answer:
                 Comparison(f"lower envelope at PC(+) = {x}", curve.at(probability_cost=x).value, printed, RECOMPUTED)
                 for x, printed in zip(places, ["0.08", "0.2", "0.3", "0.225", "0.09"], strict=True)
             ),
-            Comparison("area over PC(+)", curve.area, "0.189881", RECOMPUTED),
+            Comparison("area under the curve over PC(+)", curve.area, "0.189881", RECOMPUTED),
             *(
-                Comparison(f"area over the prior at {name}, normalised", each.area, printed, RECOMPUTED)
+                Comparison(f"area under the curve over the prior at {name}, normalised", each.area, printed, RECOMPUTED)
                 for (name, each), printed in zip(over_prior.items(), ["0.1899", "0.1706", "0.1482"], strict=True)
             ),
             *(
-                Comparison(f"area over the prior at {name}, per row", each.area, printed, RECOMPUTED)
+                Comparison(f"area under the curve over the prior at {name}, per row", each.area, printed, RECOMPUTED)
                 for (name, each), printed in zip(in_all.items(), ["0.1899", "0.3035", "0.3476"], strict=True)
             ),
         ],

@@ -229,7 +229,7 @@ def exercise_2_7() -> Answer:
         [
             'Yes, if "cost curve" means all its lines, not only their lower envelope.',
             "The ROC point (FPR, TPR) becomes the line from (0, FPR) "
-            "to (1, 1 - TPR), and a line gives its point back.",
+            "to (1, 1 - TPR), so each line determines its point.",
             "The lower envelope alone does not give the ROC curve back: only lines of points on the convex hull touch "
             f"the envelope. Of the {len(points)} points of this ROC curve, {of_hull} are corners of the hull. Two ROC "
             "curves with the same hull have the same envelope and the same expected cost.",

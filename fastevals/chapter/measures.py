@@ -127,9 +127,9 @@ def tenfold_negatives() -> Answer:
             "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR). Ten times the negatives multiply FP by ten, so "
             f"at 0.54 the precision drops from {found[names[0]][-1]:.3f} to {precision:.3f} while recall stays "
             f"{tpr:.1f}.",
-            "The ROC curve is exactly the same because the negatives are copies. With newly drawn negatives it would "
-            "be the same only on average. The ROC curve ignores the class ratio, which is not always an advantage: "
-            "where positives are rare, only the P-R curve shows how many predicted positives are wrong.",
+            "The ROC curve is exactly the same because the negatives are copies. With newly drawn negatives the "
+            "curve would be the same only on average. The ROC curve ignores the class ratio, which is not always an "
+            "advantage: where positives are rare, only the P-R curve shows how many predicted positives are wrong.",
         ],
         [
             Comparison("precision at 0.54, ten times the negatives", float(precision), "0.3333", RECOMPUTED),

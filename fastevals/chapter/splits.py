@@ -128,17 +128,17 @@ def auto() -> Answer:
             "that test sets overlap; or the 20 test sets are disjoint and use 200 cars. Both estimate the same mean. "
             "The Monte Carlo error of disjoint sets is smaller, because no car counts twice.",
             f"In (c) every predicted probability is at most {chance.max():.0e}, because 3.85 - 0.01 weight is below "
-            "-12 for every car. So the loss is the share of cars with mpg01 = 1. In a stratified test set that is "
-            "always 19 of 79.",
+            "-12 for every car. So the loss is the share of cars with mpg01 = 1. In a stratified test set this "
+            "share is always 19 of 79.",
             "(e) Nothing is fitted, so every random scheme estimates the mean over all 392 cars, "
             f"{np.mean((mpg - predicted) ** 2):.2f} for mpg. The schemes differ in spread: test sets of 10 rows vary "
             f"{many.standard_deviation / a.standard_deviation:.1f} times as much as test sets of 79, so the mean of "
             "only 20 test sets of 10 rows is uncertain.",
-            "Two errors affect the mean. The Monte Carlo error comes from the random choice of test sets among these "
-            "392 cars; more test sets reduce it. The standard error comes from the choice of the 392 cars themselves: "
-            f"{mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
-            "Stratified test sets all have the same class shares, which removes one source of variation. In (c) it is "
-            "the only source. With probabilities that do vary, such as logistic(22 - 0.01 weight), stratification "
+            "The mean has two kinds of random error. The Monte Carlo error comes from the random choice of test "
+            "sets among these 392 cars; more test sets reduce it. The standard error comes from the choice of the 392 "
+            f"cars themselves: {mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
+            "Stratified test sets all have the same class shares, which removes one source of variation. In (c) there "
+            "is no other source. With probabilities that do vary, such as logistic(22 - 0.01 weight), stratification "
             f"reduces the spread from {plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
         ],
         tables=[

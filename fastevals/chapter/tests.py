@@ -57,8 +57,8 @@ def binomial() -> Answer:
         [
             f"No: at an error rate of 0.30, five or more errors in ten rows have probability {worst.pvalue:.3f}.",
             f"The worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
-            "The course's 0.047 is the probability of more than 5 errors. A p-value includes the observed number, and "
-            "a test of an experiment that was selected as the worst must correct for the selection.",
+            "The course's 0.047 is the probability of more than 5 errors. A p-value also counts the observed number "
+            "itself, and a test of the worst of several experiments must correct for the choice of the worst.",
             "The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 (95 % "
             f"upper bound {_ends(pooled)[1]:.3f}, p = {pooled.pvalue:.4f}).",
         ],
@@ -191,7 +191,7 @@ def mcnemar() -> Answer:
     return Answer(
         [
             "No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %).",
-            f"Only one algorithm is right on {b + c} rows; on 35 of these it is B (odds ratio {exact.effect:.2f}, "
+            f"Exactly one algorithm is right on {b + c} rows; on 35 of these it is B (odds ratio {exact.effect:.2f}, "
             f"{_interval(exact)}; McNemar's exact test, p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "

@@ -287,8 +287,8 @@ class Estimate(Frozen, Generic[V]):
     bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
         All replicates, NaN where undefined; None unless asked for.
     caution : str
-        Why the interval may cover the true value less often than its level, for metrics that are maxima, such as KS
-        (see `bootstrap`); empty if there is no known reason.
+        For metrics that are maxima, such as KS, and metrics at a threshold chosen on the same rows: why the interval
+        may cover the true value less often than its level (see `bootstrap`). Empty if there is no known reason.
     method : str
         Method of the interval, as asked for, except that "BCa" becomes "debiased percentile" for a maximum, and "wider
         of BCa and debiased percentile" for a metric at the threshold that maximises another metric.

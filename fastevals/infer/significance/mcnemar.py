@@ -64,8 +64,8 @@ class McNemarResult(SignificanceResult):
     Attributes
     ----------
     table : ndarray of int of shape (2, 2)
-        Numbers of rows that both models get right and only a gets right (first row), and that only b gets right and
-        both get wrong (second row).
+        Numbers of rows. First row: both models are right; only a is right. Second row: only b is right; both are
+        wrong.
     difference : float
         Accuracy of a minus accuracy of b.
     difference_interval : Interval
@@ -289,8 +289,8 @@ class McNemarPairs(PairwiseResult):
     Attributes
     ----------
     tables : ndarray of int of shape (n_pairs, 2, 2)
-        One table per pair, as for `mcnemar_test_of_table`: numbers of rows that both models get right and only the
-        first gets right (first row), and that only the second gets right and both get wrong (second row).
+        One table of numbers of rows per pair, as for `mcnemar_test_of_table`. First row: both models are right; only
+        the first is right. Second row: only the second is right; both are wrong.
     """
 
     tables: NDArray[np.int64]
