@@ -46,8 +46,8 @@ def overfitting() -> Answer:
             f"({line_new:.3f}). Degree 13: the training error is the smallest ({high:.3f}), the error on new "
             f"rows the largest ({high_new:.3g}). Degree 3 has the smallest error on new rows ({cubic_new:.3f}).",
             f"The variance of the noise is {NOISE**2:.2f}. A training error below this variance, as for degree 13, "
-            "means that the fit follows the noise. The picture shows this: the curve of degree 13 passes close to every "
-            "training row and swings between them.",
+            "means that the fit follows the noise. The picture shows this: the curve of degree 13 passes close to "
+            "every training row and swings between them.",
         ],
         tables=[table("Mean squared error", ["", "training rows", "2,000 new rows"], errors)],
         pictures=[("fits", [panel(draw_fits, fits)])],

@@ -105,9 +105,8 @@ def isl_6() -> Answer:
             f"{coefficients.standard_error[1]:.3f} by bootstrap for the slope of horsepower.",
             f"For the line the bootstrap's standard errors are larger: {line.standard_error[0]:.2f} against "
             f"{of_line[0]:.2f} for the intercept. The formula assumes that the line is the true relation and that "
-            "the noise is the same everywhere. In fact mpg falls along a curve as horsepower rises, and varies more where "
-            "horsepower is low. "
-            "The bootstrap makes neither assumption.",
+            "the noise is the same everywhere. In fact mpg falls along a curve as horsepower rises, and varies more "
+            "where horsepower is low. The bootstrap makes neither assumption.",
             "bootstrap_statistic takes the rows and any function of them.",
         ],
         [
