@@ -190,7 +190,7 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
 
 
 def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> OperatingPoint:
-    """Return the FPR where the ROC polyline or hull crosses FPR = 1 - TPR, and the threshold at or just past this point."""
+    """Return the FPR where the ROC polyline or hull crosses FPR = 1 - TPR, and the threshold at or just past it."""
     if one_class(counts):
         return UNDEFINED_POINT
     if as_flag("on_hull", on_hull):
