@@ -37,7 +37,7 @@ def add_eight(table, i, start, shift, first, second):
 
 @kernel
 def merge_one(n, m, high, low, squares, delta, within):
-    """Merge m models with n others; the mean of the m is `delta` higher, and their squared deviations sum to `within`.
+    """Merge m models, whose mean is `delta` higher and whose squared deviations sum to `within`, with n others.
 
     Chan, Golub and LeVeque (1983), The American Statistician 37, 242-247, doi:10.1080/00031305.1983.10483115.
     """

@@ -43,8 +43,8 @@ def lattice_of(cuts, first, stop):
     """Check whether cuts[first:stop], except at most two, are spaced evenly, a power of two apart.
 
     Returns the first evenly spaced cut, the base-2 logarithm of the spacing, the number of these cuts (0 if the check
-    fails), and the other two. Up to three cuts count as one cut and two others. With more, the spacing is the widest
-    gap, since at least one gap contains no other cut.
+    fails), and the two other cuts. Up to three cuts count as one cut and two others. With more cuts, the spacing is
+    the widest gap, since at least one gap contains no other cut.
     """
     n = stop - first
     start, shift, on = cuts[first], np.uint64(0), 1
@@ -429,8 +429,8 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 def count_around(keys, weights, atoms, at, between, least):
     """For each of the ascending atoms, count the keys equal to it; also count the keys between atoms and beyond them.
 
-    Keys ascend too. Also keeps the lowest key between two atoms. Without weights each key counts 1. Each search for an
-    atom starts at the previous atom, with steps that double.
+    Keys ascend too. Also writes the lowest key of each of these gaps. Without weights each key counts 1. Each search for
+    an atom starts at the previous atom, with steps that double.
     """
     i = 0
     n = atoms.size

@@ -13,7 +13,7 @@ ROWS_PER_TILE = 64  # rows whose values of one column are written in one go, as 
 def copy_columns(matrix, first, columns):
     """Write row i of the matrix to columns[:, first + i]; return the lowest and the highest row sum.
 
-    Both are NaN or infinite if any value is.
+    Both sums are NaN or infinite if any value is.
     """
     lowest, highest = np.inf, -np.inf
     odd = 0.0
@@ -44,7 +44,10 @@ def keys_of_class(bits, codes, k, flip_below, flip, keys):
 
 @kernel
 def add_by_class(values, codes, sums):
-    """Add values[i] to sums[codes[i], i % 2]; with two sums, adjacent rows of one class wait less."""
+    """Add values[i] to sums[codes[i], i % 2].
+
+    With two sums per class, the addition of a row need not wait for the addition of the row before it.
+    """
     even = codes.size & ~1
     for i in range(0, even, 2):
         sums[codes[i], 0] += values[i]

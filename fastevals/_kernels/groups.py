@@ -75,7 +75,8 @@ def settle_runs(keys, slots, weights, run_starts, first, last, shift, sizes, pla
 def count_groups(groups, true, predicted, weights, low, n_groups, low_label, n_labels, lane, counts):
     """Add each row's weight (1 if None) to its cell [group, true, predicted]; return the number of rows without a cell.
 
-    Every second row is counted `lane` cells further on, so that equal neighbours do not wait for each other.
+    Every second row is counted `lane` cells further on, so that adding a row need not wait for an equal
+    row just before it.
     """
     n, k, step = np.uint64(n_groups), np.uint64(n_labels), np.uint64(lane)
     outside = 0

@@ -1,6 +1,7 @@
 """Metrics of each group, by the kernels for bootstrap replicates, which sweep the steps of a ranking (see `steps`).
 
-Here a group is a replicate that drew each row as often as its weight. Rows are stored as in `groups_metrics`.
+A group is treated as a replicate in which the weight of a row is the number of its draws. Rows are stored as
+in `groups_metrics`.
 """
 
 import numpy as np

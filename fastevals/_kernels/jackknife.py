@@ -68,7 +68,7 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
     """For each class and step, write the area without one row of this class in this step.
 
-    The counts at this step and at all lower steps change.
+    Leaving out the row changes the counts at this step and at all lower steps.
     """
     for of in range(2):  # the class of the left-out row
         lost = 1 - of, of
@@ -103,7 +103,7 @@ BEST_F, BEST_DIFFERENCE, WITH_RECALL, WITH_PRECISION, WITHIN_FPR, WITH_TPR, WITH
 def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
     """Return a threshold's value by a rule of `replicate_thresholds` (-inf if not allowed), and its rounding unit.
 
-    `first` is the rule's limit, beta or the gain; `second` is the loss.
+    `first` is the limit, the beta or the gain, depending on the rule; `second` is the loss.
     """
     if rule == BEST_F:
         allowed, value = tp + fp > 0, tp / (first * first * n_pos + tp + fp)

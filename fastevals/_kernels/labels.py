@@ -12,8 +12,8 @@ SEED, MIX, HASH_SHIFT = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A
 def number_words(words, slots, first, codes):
     """Write a code for each row of words[n, w], in order of first occurrence; return how many are distinct.
 
-    `slots` is a hash table with linear probing, initially all -1. Its length is a power of two above the length of
-    `first`, which receives the first row of each code. Returns -1 if `first` is too short.
+    `slots` is a hash table with linear probing, initially all -1. The length of `slots` is a power of two above the
+    length of `first`, which receives the first row of each code. Returns -1 if `first` is too short.
     """
     mask = np.uint64(slots.size) - UNIT_64
     n = 0
@@ -62,8 +62,8 @@ def slot_of(key, slots, keys, first):
 def number_keys(keys, start, stop, slots, first, n, codes):
     """Assign codes n, n + 1, ... to new keys in keys[start : stop]; return where this stopped, and the new n.
 
-    It stops when `first`, which receives the first row of each code, is full. The length of `slots` is a higher power
-    of two.
+    It stops when `first`, which receives the first row of each code, is full. The length of `slots` is a power of two
+    above the length of `first`.
     """
     for i in range(start, stop):
         if i > 0 and keys[i] == keys[i - 1]:

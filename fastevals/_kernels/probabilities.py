@@ -14,10 +14,11 @@ CELLS = FINE_EXPONENT + FINE_CELLS
 def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, offsets):
     """Count probabilities by bin and by cell.
 
-    `tail` holds the bits of p, or of 1 - p where p > 1/2. Bins have rows by class (`bins`), their lowest and highest
-    probability (`ends`), and the limbs of their sum (`sums`). Cells have rows by class (`cells`), and the sums of their
-    distances from the cell's start, in 2^-26 of its width (`offsets`). Probabilities above 1/2 and bins with odd
-    numbers have cells of their own, so that no cell crosses an edge.
+    `tail` holds the bits of p, or of 1 - p where p > 1/2. `bins` receives the rows of each bin by class, `ends`
+    the bin's lowest and highest probability, and `sums` the limbs of the sum of its probabilities. `cells` receives the
+    rows of each cell by class, and `offsets` the sums of their distances from the cell's start, in units of 2^-26 of
+    the cell's width. Probabilities above 1/2 and bins with odd numbers have cells of their own, so that no cell
+    crosses an edge.
     """
     n_bins = edges.size - 1
     zero = np.int64(0)

@@ -103,7 +103,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend.
 
     If r of the m documents of a tie are relevant, the document at any of its ranks is relevant with probability r / m.
-    Given that, each document of the tie ranked above is relevant with probability (r - 1) / (m - 1).
+    If it is, each higher-ranked document of the tie is relevant with probability (r - 1) / (m - 1).
     """
     c = 0
     dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0

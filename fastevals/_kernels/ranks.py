@@ -89,8 +89,8 @@ def rank_sizes(ascending, keep_zeros, ranks):
 def spread_signs(ranks, scratch):
     """Return the probabilities of the sums 0, 1, 2, ... of positive ranks, if both signs are equally likely.
 
-    The probabilities are exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; one
-    holds the result.
+    The probabilities are exact for up to 53 ranks. `scratch` has two rows, each with more entries
+    than the sum of the ranks; the result is one of these rows.
     """
     total = 0
     for rank in ranks:
@@ -207,7 +207,10 @@ def select(values, place):
 
 @kernel
 def narrow(place, bracket, counted):
-    """Return the bracket of a sum (low, high, number of sums before low, number up to high), narrowed by a count."""
+    """Narrow the bracket of the sum at `place` by a count.
+
+    A bracket is (low, high, number of sums before low, number of sums up to high).
+    """
     low, high, before, up_to = bracket
     count, below, above = counted
     if count > place:

@@ -158,7 +158,7 @@ def counts_before(positives, negatives, tp, fp, tps, fps):
 
 @sum_kernel
 def davis_goadrich_tail(positives, negatives, tied, tps, fps):
-    """Return the area of steps that are small: each has at most 1/64 of the rows before it.
+    """Return the area of small steps: a step has at most 1/64 as many rows as come before it.
 
     Eight terms of a series replace the logarithm.
     """

@@ -1,8 +1,8 @@
 """Thresholds chosen in a bootstrap replicate, from how often the rows of each step were drawn (see `steps`).
 
-Each kernel returns the positives and negatives above the threshold, or -1 for both if there is none. A rate can reach
-its best value only at two kinds of places: before the negatives of an untied step, and after a tied step. Among
-thresholds whose values are equal up to rounding, the highest is chosen.
+Each kernel returns the positives and negatives above the threshold, or -1 for both if no threshold is allowed. A rate
+can reach its best value only at two kinds of places: before the negatives of an untied step, and after a tied step.
+Among thresholds whose values are equal up to rounding, the highest is chosen.
 """
 
 from fastevals._compile.jit import kernel

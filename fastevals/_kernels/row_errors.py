@@ -5,8 +5,8 @@ registers of any width and adds in the same order on every machine (terms may ro
 multiply-add). Rounding errors add up only over the rows of a lane. With several outputs, each row has one value per
 output, and the number of lanes is a multiple of the number of outputs.
 
-Rows whose logarithm this module can't compute count as NaN: these have values that a metric does not allow, or values
-or ratios near the ends of a float's range.
+Rows whose logarithm this module can't compute count as NaN: the metric does not allow their values, or the values or
+their ratio are near the ends of a float's range.
 """
 
 import math

@@ -102,7 +102,7 @@ def frequent_pair(keys):
 def part_at_pair(keys, high, scratch):
     """Move keys below `high` - 1 to the front and keys above `high` to the end.
 
-    The keys `high` - 1 and `high` come in between. Returns where they start and end.
+    The keys `high` - 1 and `high` come in between. Returns the start and the end of this middle part.
     """
     low = high - np.uint64(1)
     below = 0

@@ -11,7 +11,9 @@ STEPS_PER_STRETCH = 64  # steps whose sums bound the values in between, so that 
 
 @kernel
 def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
-    """Write steps from cumulative counts, merging rows no metric distinguishes; return their number and largest count.
+    """Write steps from cumulative counts, merging rows that no metric distinguishes.
+
+    Returns the number of steps and the largest count of a step.
 
     Negatives between two thresholds with positives may be merged, and so may positives between two thresholds with
     negatives, but never across a cut. cuts[k] is the last row of the counts above cut k, and cut_steps[k] becomes the
@@ -86,7 +88,10 @@ def above_cut(positives, negatives, cut):
 
 @kernel
 def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joint, joint_tps, joint_fps):
-    """Add two parts' cumulative counts at each threshold of either, descending from inf; return how many there are."""
+    """Add two parts' cumulative counts at each threshold of either part; return the number of thresholds.
+
+    Thresholds descend from inf.
+    """
     i, j, n = 0, 0, 0
     last, other_last = thresholds.size - 1, other_thresholds.size - 1
     while True:

@@ -88,8 +88,8 @@ def count_grouped_pairs(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Count pairs of labels in each group; return the groups' keys, the matrices and their labels.
 
-    The labels are all that occur in rows with a positive weight, in order. Groups without such rows have matrices of
-    zeros.
+    The labels are all that occur in rows with a positive weight, in order. Groups without rows of
+    positive weight have matrices of zeros.
     """
     check_comparable_labels(y_true=true, y_pred=predicted)
     _check_group_rows("groups", groups.size)

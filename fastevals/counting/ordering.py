@@ -254,7 +254,7 @@ def _from_infinity(scores: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def fill_counts(
     codec: Codec, extremes: NDArray[Any], ends: list[tuple[int, int]], dtype: Any, sweep: Callable[..., None]
 ) -> ThresholdCounts:
-    """Return counts that ``sweep(i, bits, tps, fps)`` fills piece by piece, between the given ends."""
+    """Return counts; ``sweep(i, bits, tps, fps)`` fills the rows from ends[i][0] up to ends[i][1]."""
     thresholds = np.empty(max(stop for _, stop in ends), dtype=codec.threshold_dtype(extremes))
     tps, fps = np.empty(thresholds.size, dtype=dtype), np.empty(thresholds.size, dtype=dtype)
     thresholds[0], tps[0], fps[0] = np.inf, 0, 0
@@ -346,7 +346,7 @@ class ClassSplit:
         return int(keep_bends(self.marked, self.starts, span.first, not span.groups_above, bits, tps, fps))
 
     def map_spans(self, task: Callable[[SlotSpan, Ints, Ints, Ints], R], *, rows: int = 0) -> list[R]:
-        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for the span's scores and for `rows` more.
+        """Call ``task(span, bits, tps, fps)`` on all spans; the arrays have room for `rows` scores more than the span.
 
         The arrays are reused for the next span, so that they stay in a core's cache.
         """

@@ -163,8 +163,8 @@ def map_columns(
     """Apply a function to the ranking of each column, in order.
 
     `from_rows` computes the same result, to the last bit, from ascending rows, which `_kernels.columns` sorts in
-    borrowed memory. It is called instead of `from_ranking` if one thread sorts a column without weights. `compiles` is
-    explained in `_execution.run`.
+    borrowed memory. `from_rows` is called instead of `from_ranking` if one thread sorts a column without weights.
+    `compiles` is explained in `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
     one_by_one = len(sizes) < COLUMNS_PER_THREAD * get_num_threads() and max(sizes) >= LARGE_ROWS

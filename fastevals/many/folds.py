@@ -38,13 +38,13 @@ class RankingFolds(Result):
     """The rankings of several folds, and averages of their curves.
 
     "micro" adds up the folds' counts at each threshold and computes rates from the sums. "macro" averages the folds'
-    rates at each threshold (threshold averaging). Both compare scores of different folds, so the scores need one scale.
-    "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
+    rates at each threshold (threshold averaging). Both ways compare scores of different folds, so the scores need one
+    scale. "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
 
     Parameters
     ----------
     rankings : sequence or mapping of Ranking
-        One ranking per fold, or a mapping from the folds' names. Each must have both classes.
+        One ranking per fold, or a mapping from the folds' names. Each ranking must have both classes.
 
     Attributes
     ----------
@@ -175,8 +175,8 @@ class RankingFolds(Result):
         Returns
         -------
         Ranking
-            The ranking of all folds' rows. Its intervals and tests are available only if no row can be in two folds,
-            as with folds made by `from_scores`.
+            The ranking of all folds' rows. Intervals and tests of this ranking are available only if no row can be in
+            two folds, as with folds made by `from_scores`.
 
         Raises
         ------

@@ -475,8 +475,8 @@ def grouped_metrics(
         The group of each row, in any order: numbers, booleans, strings, dates or times.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics to compute; the keys of a mapping name the results. A function takes the `ThresholdCounts` of a group
-        and returns a number. Alongside metrics of predicted labels, it takes the stack of the groups' confusion
-        matrices and returns an array. Functions cannot be combined with errors of predicted numbers.
+        and returns a number. Alongside metrics of predicted labels, a function takes the stack of the groups'
+        confusion matrices and returns an array. Functions cannot be combined with errors of predicted numbers.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.

@@ -559,7 +559,7 @@ def _is_list_of_vectors(values: Any) -> bool:
 def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
     """Return one array that all models share, or one per model in their order.
 
-    Keys are the names in error messages. With a single model both forms are the same.
+    Keys are the names in error messages. For a single model, the result has one entry in either case.
     """
     columns = named_columns(name, values)
     if columns is None and not _is_list_of_vectors(values):

@@ -164,7 +164,8 @@ def query_metrics(
     Returns
     -------
     MetricsByQuery
-        A mapping from each metric to its `QueryMetric`. Paired tests such as `paired_t_test` accept its `values`.
+        A mapping from each metric to its `QueryMetric`. Paired tests such as `paired_t_test` accept the
+        `values` of a `QueryMetric`.
 
     Raises
     ------
@@ -184,8 +185,8 @@ def query_metrics(
     precision divides by k even if there are fewer documents, and average precision divides by all relevant documents of
     the query, including those past k.
 
-    Relevant documents that were not retrieved for a query have no row. Without `n_relevant` they are unknown: recall,
-    average precision and nDCG then refer to the retrieved documents, and are too high.
+    Relevant documents that were not retrieved for a query have no row. Without `n_relevant` these documents are
+    unknown: recall, average precision and nDCG then refer to the retrieved documents, and are too high.
 
     A query with up to 192 relevant documents is not sorted: the scores above each relevant document are counted.
 
