@@ -429,8 +429,8 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 def count_around(keys, weights, atoms, at, between, least):
     """For each of the ascending atoms, count the keys equal to it; also count the keys between atoms and beyond them.
 
-    Keys ascend too. Also writes the lowest key of each of these gaps. Without weights each key counts 1. Each search for
-    an atom starts at the previous atom, with steps that double.
+    Keys ascend too. Also writes the lowest key of each of these gaps. Without weights each key counts 1. Each search
+    for an atom starts at the previous atom, with steps that double.
     """
     i = 0
     n = atoms.size

@@ -100,13 +100,13 @@ def squared_log_error(y, p):
 
 @fused_kernel
 def log_beyond(y, less, power, s, rest):
-    """Return y log(y / p) - (y - p) from the logarithm's terms; near y = p it is of second order in s."""
+    """Return y log(y / p) - (y - p) from the logarithm's terms; near y = p this is of second order in s."""
     return (s * less if power == 0.0 else y * (power * LN2 + (s + s)) - less) + y * rest
 
 
 @fused_kernel
 def beyond_log(relative, power, s, rest):
-    """Return (y - p) / p - log(y / p) from the logarithm's terms; near y = p it is of second order in s."""
+    """Return (y - p) / p - log(y / p) from the logarithm's terms; near y = p this is of second order in s."""
     return (s * relative if power == 0.0 else relative - (power * LN2 + (s + s))) - rest
 
 

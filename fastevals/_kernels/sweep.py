@@ -159,10 +159,10 @@ def sum_precision(marked, starts, first, last, tp, fp):
 
 @kernel
 def keep_bends(marked, starts, first, top, bits, tps, fps):
-    """Move the rows at which the ROC polyline's step changes to the front; return how many there are.
+    """Move to the front the rows at which the ROC polyline's step changes; return the number of these rows.
 
     Row 0 is the row before those that `sweep_slots` wrote down to slot `first`; the last row has room for the row after
-    them. The very first threshold (in the sweep with `top` set) and the very last are kept.
+    them. The highest threshold (in the sweep with `top` set) and the lowest are kept.
     """
     slot = first - 1
     while slot >= 0 and starts[slot + 1] == starts[slot]:

@@ -469,8 +469,8 @@ def grouped_metrics(
         Labels (of two classes for scores, of any number of classes otherwise) or targets.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics determine
-        which: numbers for errors; scores if any metric needs a ranking, probabilities or a threshold; otherwise
-        predicted labels.
+        which of these are expected: numbers for errors; scores if any metric needs a ranking, probabilities or a
+        threshold; otherwise predicted labels.
     groups : array-like of shape (n_samples,)
         The group of each row, in any order: numbers, booleans, strings, dates or times.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
