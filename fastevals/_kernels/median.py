@@ -10,7 +10,7 @@ MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float except its sign
 
 @kernel
 def count_outside(keys, first, low, high, counts):
-    """Add to counts[3] the numbers of keys that are below `first`, equal to `low`, and equal to `high`."""
+    """Add the numbers of keys below `first`, equal to `low` and equal to `high` to the three entries of `counts`."""
     before, at_low, at_high = 0, 0, 0
     for i in range(keys.size):
         key = keys[i] & MAGNITUDE
@@ -37,9 +37,9 @@ def keep_between(keys, first, span, kept, found):
 def collect(errors, low, high, counts, inside, found):
     """Append the absolute errors strictly between `low` and `high` to inside[found:]; return the new end.
 
-    Adds to counts[3] the numbers of errors up to `low`, equal to `low`, and equal to `high`. A `low` below zero
-    excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats, so one
-    comparison of integers checks both ends, which is 2x faster.
+    Also adds the numbers of errors up to `low`, equal to `low` and equal to `high` to the three entries of `counts`.
+    A `low` below zero excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like
+    the floats, so one comparison of integers checks both ends, which is 2x faster.
     """
     low_key, high_key = np.float64(low).view(np.uint64), np.float64(high).view(np.uint64)
     first = low_key + np.uint64(1) if low >= 0.0 else np.uint64(0)

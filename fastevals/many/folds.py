@@ -38,8 +38,8 @@ class RankingFolds(Result):
     """The rankings of several folds, and averages of their curves.
 
     "micro" adds up the folds' counts at each threshold and computes rates from the sums. "macro" averages the folds'
-    rates at each threshold (threshold averaging). Both ways compare scores of different folds, so the scores need one
-    scale. "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
+    rates at each threshold (threshold averaging). Both ways compare scores of different folds, so all scores must
+    be on the same scale. "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
 
     Parameters
     ----------

@@ -481,8 +481,8 @@ def grouped_metrics(
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.
     pos_label : label, optional
-        The positive class: by default 1 for labels 0/1, -1/1 and booleans. Other labels require it for scores, and for
-        metrics of predicted labels that have a positive class.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans. With other labels it is
+        required for scores, and for those metrics of predicted labels that depend on a positive class.
 
     Returns
     -------

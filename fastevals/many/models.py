@@ -170,8 +170,8 @@ def batch_metrics(
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out.
     pos_label : label, optional
-        The positive class: by default 1 for labels 0/1, -1/1 and booleans. Other labels require it for scores, and for
-        metrics of predicted labels that have a positive class.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans. With other labels it is
+        required for scores, and for those metrics of predicted labels that depend on a positive class.
 
     Returns
     -------
