@@ -565,7 +565,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._warned_values("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
     def matthews(self) -> V:
-        """Correlation between true and predicted classes, in [-1, 1]; NaN if either is constant.
+        """Correlation between true and predicted classes, in [-1, 1]; NaN if true or predicted classes are all equal.
 
         References
         ----------

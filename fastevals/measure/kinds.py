@@ -162,7 +162,7 @@ class Labels(Kind):
         mean_axes: tuple[int, ...] = (),
         argument: str = "metrics",
     ) -> list[Floats]:
-        """Return each metric of a stack of shape (n, ..., K, K) along its first axis; NaN if undefined.
+        """Return each metric for each entry of the first axis of a stack of shape (n, ..., K, K); NaN if undefined.
 
         Metrics are averaged along `mean_axes`; if a user's function is at fault, the error message names `argument`.
         """

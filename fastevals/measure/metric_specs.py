@@ -298,7 +298,7 @@ class RankingMetric:
 def ranking_metric(
     spec: MetricSpec | Callable[..., Any], argument: str = "metrics", *, unit: float = 1.0
 ) -> RankingMetric:
-    """Return the metric of scores that an argument names, with its options checked.
+    """Check the options of a metric of scores, and return the metric; `argument` names the caller's argument in errors.
 
     `unit` is how much a row weight of 1 adds to the counts from which the metric is computed.
     """

@@ -100,7 +100,7 @@ LARGE_ROWS = 2**36  # rows, above which sums of limbs could exceed 64 bits
 
 
 def are_whole(counts: ThresholdCounts) -> bool:
-    """Return whether counts are numbers of rows, or sums of weights that are whole numbers."""
+    """Return whether counts are numbers of rows, or sums of weights whose values are all whole numbers."""
     if counts.tps.dtype.kind != "f":
         return True
     if not counts.n_pos + counts.n_neg < EXACT_INTEGER:
@@ -471,7 +471,7 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """For each k, cut at the lowest probability p for which at least a share k / n_bins of the rows is at or below p.
 
-    In the counts, p follows the last threshold with at most a share 1 - k / n_bins of the rows at or above it.
+    In the counts, p is the threshold after the last one with at most a share 1 - k / n_bins of the rows at or above it.
     """
     # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)

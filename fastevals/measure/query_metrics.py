@@ -31,7 +31,7 @@ class QuerySums(NamedTuple):
     reciprocal_rank : ndarray of shape (n_queries,)
         One over the rank of the first relevant document; 0 if there is none.
     found : ndarray of shape (n_queries,)
-        Whether a relevant document is among the first k; for tied scores, the chance that one is.
+        Whether a relevant document is among the first k; for tied scores, the probability of this.
     precisions : ndarray of shape (n_queries,)
         Sum, over the relevant documents, of the precision at the document's rank.
     """

@@ -125,7 +125,7 @@ class Metric:
     symmetric : bool
         Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether the metric with each of its usual options has an entry of its own (F1 is the F-score with beta 1). The
+        Whether each usual choice of the metric's options has an entry of its own (F1 is the F-score with beta 1). The
         report and `best_threshold` use these entries instead.
     certificate : "ends", "steps", "distances", "thresholds" or ""
         What bounds the metric if only ranges of the scores are known. "ends": its values in the worst and the best

@@ -115,9 +115,9 @@ def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: in
 
 
 def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
-    """Return the error at which the cumulative weight passes half, twice; if half is hit, this error and the next.
+    """Return the two middle errors, which differ only if the cumulative weight at the first one is exactly half.
 
-    Weights that span less than 2**53 are added without rounding, so that no rounding error hides that half is hit.
+    Weights that span less than 2**53 are added without rounding, so that rounding cannot hide an exact half.
     """
     totals = [
         sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
@@ -214,7 +214,7 @@ def regression_metrics(
     y_true : array-like of shape (n_samples,)
         Targets: finite numbers.
     y_pred : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
-        Predictions of one model, or of several: one per row, entry or column.
+        Predictions of one model, or of several: each row, entry or column then holds the predictions of one model.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, at least 0. Rows of weight zero are left out.
     quantile : float, default=0.5

@@ -55,7 +55,7 @@ class Curve(Frozen, ABC):
 
     @property
     def defined(self) -> bool:
-        """Return whether the classes that the curve needs have rows; if not, its area and rates are NaN."""
+        """Return whether the classes that the curve needs have rows; if not, the curve's area and rates are NaN."""
         return bool(self.counts.n_pos and (self.counts.n_neg or not self.NEEDS_NEGATIVES))
 
     @property
