@@ -235,7 +235,7 @@ class ModelsSample(UnitSample):
         return self._by_metric([sweep.estimates() for sweep, _ in self._models])
 
     def workspace(self) -> Any:
-        """Return arrays for the draws of the units and, per model, for counting them."""
+        """Return an array to draw the units into and, for each model, arrays to count a draw in."""
         spaces = []
         for sweep, counter in self._models:
             sizes = sweep.steps.sizes

@@ -100,7 +100,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Return whether every value along the last axis is the float of a dtype nearest to some integer / power."""
+    """Return whether every value along the last axis equals some integer / power, rounded to `dtype`."""
     nearest = np.rint(values * power) / power
     if dtype is np.float64:
         return np.asarray((nearest == values).all(axis=-1))

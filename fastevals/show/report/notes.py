@@ -208,7 +208,7 @@ def _score_intervals(report: ReportData) -> str:
     if sentences and (others := methods_instead(report)):
         by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
         shown = (f"{listed([*map(metric_title, names)], 9)} use {LIMITS[each]}" for each, names in by_method.items())
-        sentences.append(f"Instead of BCa limits, {'; '.join(shown)}")
+        sentences.append(f"Not all limits are BCa: {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have separate intervals and p-values")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
