@@ -182,9 +182,9 @@ def compare(
     label : str, optional
         Column of the true class; then `data` holds predictions.
     pred : sequence of str
-        Columns of two models' predicted classes or more.
+        Columns of the predicted classes of two or more models.
     pos_label : label, optional
-        The positive class of two; 1 among 0/1, -1/1 and booleans.
+        The positive class if there are two; 1 among 0/1, -1/1 and booleans.
     method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
         Form of McNemar's test, "exact" by default.
     groups : str, optional
@@ -196,8 +196,7 @@ def compare(
     on_missing_label : {"raise", "drop"}
         Whether a row without a true class is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
-        Whether a row without a predicted class of each model, or without a cluster, is an error, or is left out and
-        counted.
+        Whether a row that lacks a cluster or a model's predicted class is an error, or is left out and counted.
     confidence_level : float in (0, 1)
         Level of intervals; tests are at level 1 - `confidence_level`.
     separator, encoding, header : str, str and bool, optional
@@ -286,7 +285,7 @@ def report(
     threshold : float, optional
         Predict positive where ``score >= threshold``.
     best : str, optional
-        Or at each model's best threshold by this metric: "f1" by default, "expected_cost" with costs.
+        Instead use each model's best threshold by this metric: "f1" by default, "expected_cost" with costs.
     cost_fp, cost_fn : float, optional
         Costs of a false positive and a false negative; 1 if only the other cost or the prior is given.
     prior : float, optional
