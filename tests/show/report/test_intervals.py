@@ -273,7 +273,7 @@ def test_the_level_is_shown(capsys):
     assert "\n 75.5 % from 0." in text
     assert "difference" not in text
     text = report(capsys, "--score", "logistic", *FEW, "--threshold", "0.5")
-    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). Instead of BCa" in text
+    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). Not all limits" in text
 
 
 def test_differences_of_a_block_below_its_tables(capsys):
