@@ -127,9 +127,9 @@ def confidence_band(
     edge is d above the polyline at x + e, and its lower edge is d below the polyline at x - e. Ties only make the band
     more conservative.
 
-    Both kinds of band compute precision for the share of positives in these rows (without `stratified`, the share
-    varies among replicates); for another share, the curve would differ. The edges of Kolmogorov's band for precision
-    are curved between corners, so its default x values include 0, 0.001, ..., 1.
+    All bands compute precision for the share of positives in these rows (without `stratified`, the share varies among
+    the replicates of a pointwise band); for another share, the curve would differ. The edges of Kolmogorov's band for
+    precision are curved between corners, so its default x values include 0, 0.001, ..., 1.
 
     If `at` is given, the confidence applies at those x values; straight lines between them may cut corners. With the
     default x values, straight lines enclose the whole band. For ten million rows without ties, all corners of
@@ -263,7 +263,7 @@ class ConfidenceBand(Frozen):
 
 
 def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
-    """Return the band of replicates of shape (n_resamples, n_points), and how many of them are undefined."""
+    """Return the percentiles of replicates of shape (n_resamples, n_points), and how many replicates are undefined."""
     defined = ~np.isnan(replicates).any(axis=1)
     undefined = replicates.shape[0] - int(np.count_nonzero(defined))
     if undefined:
@@ -324,8 +324,9 @@ def _precision(counts: ThresholdCounts, recall: Floats, fpr: Floats) -> Floats:
 def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, among: Floats) -> Edges:
     """Return the edges of the union of rectangles, 2 dx by 2 dy, around all points of a line from (0, 0) to (1, 1).
 
-    The line is nondecreasing. The edges are evaluated at the x in `at`. By default, they are evaluated at `among` and
-    at all bends and jumps, each with two entries: the limits from the left and from the right.
+    The line is nondecreasing. The edges are evaluated at the x in `at`. If `at` is None, they are evaluated at
+    `among` and at all bends and jumps of the edges. Such an x has two entries if the limits from the left and from the
+    right differ.
     """
     upper = Polyline(np.append(line.x - dx, 1.0), np.append(line.y, 1.0) + dy)
     lower = Polyline(np.append(0.0, line.x + dx), np.append(0.0, line.y) - dy)
@@ -371,8 +372,8 @@ class Tube(NamedTuple):
         """Return the tube that contains the true curve with a confidence of `level`.
 
         The radius is the quantile of the largest distance between the curve and a replicate. It is at least the
-        quantile for a single point with two normal deviations; otherwise it would be 0 for a perfect ranking, whose
-        replicates are all perfect.
+        quantile for a single point, whose two deviations are normal. Without this minimum, it would be 0 for a perfect
+        ranking, because its replicates are all perfect.
         """
         (distances,) = TubeSample(counts).replicates(n_resamples, key, progress=progress)
         place = math.ceil(Fraction(repr(level)) * (n_resamples + 1)) - 1

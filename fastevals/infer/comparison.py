@@ -120,7 +120,7 @@ def compare_rankings(
     ----------
     .. [1] Westfall, P. H. and Young, S. S. (1993), *Resampling-Based Multiple Testing*, Wiley.
     .. [2] Romano, J. P. and Wolf, M. (2005), "Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing",
-       JASA 100, 94-108, doi:10.1198/016214504000000539. (Here in a single step.)
+       JASA 100, 94-108, doi:10.1198/016214504000000539. (This function uses a single step.)
 
     Examples
     --------

@@ -11,14 +11,14 @@
      a cost that does not grow with the rows of large cells. If the rows are not available (summaries, files, machines,
      reports of many rows), a few thousand cells are drawn (`few_cells.py`).
    - *Rows with an identity* are drawn by number: rows with weights, clusters or scores of several models, and rows that
-     probability metrics all distinguish. A `UnitSample` counts how often each row or cluster was drawn
-     (`row_samples.py`), and a `CellCounter` adds these counts up by cell. `ModelsSample` is for rankings, `LabelSample`
-     for confusion matrices, and `TargetSample` for regression.
+     nearly all have a cell of their own because a probability metric distinguishes them. A `UnitSample` counts how
+     often each row or cluster was drawn (`row_samples.py`), and a `CellCounter` adds these counts up by cell.
+     `ModelsSample` is for rankings, `LabelSample` for confusion matrices, and `TargetSample` for regression.
 3. `bootstrap.py` turns values and replicates into an `Estimate` with an interval. The acceleration for BCa comes from
    the sample (`Sample.accelerations`): in closed form (`leave_each_out`), or by measuring again with rows left out.
 
-To compare models, the same rows must be drawn for all models. `compare_rankings`, and reports whose rows fit in memory
-and in their budget, draw rows by number. Reports beyond the budget, or on files beyond their memory (more than 20,000
-rows), draw a few cells for each model separately. They compute differences from sums over rows of each row's
-contributions to the metrics of two models (`fastevals.scale.paired`).
+To compare models, the same rows must be drawn for all models. `compare_rankings` draws rows by number. So do reports of
+up to 20,000 rows, or of more if the rows fit in memory and in the report's budget. Other reports draw a few cells for
+each model separately, and compute differences from sums over rows of each row's contributions to the metrics of two
+models (`fastevals.scale.paired`).
 """

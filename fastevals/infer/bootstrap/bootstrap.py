@@ -125,7 +125,7 @@ def bootstrap(
         The metrics to estimate; a mapping names the results. A function of rankings is called with `ThresholdCounts`
         and returns a number. A function of confusion matrices is called with a `ConfusionMatrix` (of the data, or a
         stack of replicates) and returns a number, or an array along the first axis of the stack. If the subject is a
-        pair, a named metric alongside the function determines which of the two applies.
+        pair, pass a named metric as well: it determines which of these two a function is called with.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -191,11 +191,11 @@ def bootstrap(
     of the data with that maximum. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93
     % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles of the replicates
     on the scale of log odds, and subtracts two terms: the replicates' median deviation from the value, and the optimism
-    of the value. The optimism is estimated as 2.4 times that deviation at the end nearer to the true value, and as the
-    deviation itself at the other end. These intervals cover the true value in 93 to 97 % of data sets with 50 or more
-    rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 %
-    of simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91
-    %; `Estimate.caution` warns in such cases.
+    of the value. At the end nearer to the true value, the optimism is estimated as 2.4 times the median deviation; at
+    the other end, as the median deviation itself. These intervals cover the true value in 93 to 97 % of data sets with
+    50 or more rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true
+    KS in 88 % of simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in
+    83 to 91 %; `Estimate.caution` warns in such cases.
 
     A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
     rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
@@ -592,7 +592,7 @@ OPTIMISM = 1.0, 1 + math.sqrt(2)
 def _less_optimism(
     replicates: Floats, estimate: float, tail: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return percentiles minus the optimism of the estimate and of the replicates, on the scale of log odds.
+    """Return percentiles of replicates minus two terms, their optimism and the estimate's, all in log odds.
 
     Quantities without a lower bound, such as differences, stay on their own scale.
     """

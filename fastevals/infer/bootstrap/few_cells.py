@@ -4,8 +4,8 @@ A metric of a ranking varies between draws because the numbers of rows between t
 share of each class preserve this variation, except where single rows matter. A replicate's deviation from the metric of
 the few cells is added to the metric of all rows, which is known exactly.
 
-A metric's draws depend only on the counts and on that metric, not on the other metrics asked for. They use only counts
-that a scan of files provides too (`counts_at_positives`). The cells depend on the metric:
+A metric's draws depend only on the counts and on that metric, not on the other metrics asked for. The draws use only
+counts that a scan of files provides too (`counts_at_positives`). The cells depend on the metric:
 
 - Metrics of the whole curve share cells that are equally wide in asin(sqrt(rate)), which varies equally between draws
   at all rates.
@@ -72,15 +72,15 @@ class FewCells:
     counts : ThresholdCounts
         Counts at the thresholds that any metric needs.
     drawn : dict of str to DrawnCells
-        The drawn cells of each metric, by its name; metrics that share draws have the same object. Metrics of
-        probabilities and functions are not included.
+        The drawn cells of each metric, by its name; metrics that share draws have the same object. Functions, and
+        metrics of probabilities, are not included.
     places : dict of str to int
         Row of the counts where each metric is read, by its name; metrics of the whole curve are not included.
     probabilities : ThresholdCounts or None
         Numbers of rows in small cells; the threshold of a cell is its mean probability. None if scores are not
         probabilities.
     squares, probability_squares : ThresholdCounts or None
-        Sums of squared weights for the counts, and for the probabilities, if these are sums of weights.
+        Sums of squared weights that belong to `counts` and to `probabilities`, if these are sums of weights.
     """
 
     counts: ThresholdCounts
@@ -91,7 +91,7 @@ class FewCells:
     probability_squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells determine how a metric varies; cells that cross the edges of its bins do not."""
+        """Return whether these cells determine how a metric varies; not if cells may cross the edges of its bins."""
         of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
@@ -182,7 +182,7 @@ def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> 
 
 
 def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
-    """Return `counts_at_positives`, its rows that do not depend on the cuts, and the rows of `counts` that are kept."""
+    """Return `counts_at_positives`, which of its rows do not depend on the cuts, and the rows of `counts` it keeps."""
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
     thresholds = counts.thresholds.astype(np.float64, copy=False)
@@ -210,7 +210,7 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
-    """Return rows of counts, evenly spaced in asin(sqrt(rate)) of each class, and closer rows near metrics' places."""
+    """Return rows evenly spaced in asin(sqrt(rate)) of each class, and closer rows near where metrics are read."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
@@ -229,7 +229,7 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
 
 
 def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the row of counts where a quota of predicted positives ends, and rows around it, of either class."""
+    """Return the row of counts where a quota of predicted positives ends, and rows around it, whatever their class."""
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
     above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)
@@ -262,7 +262,7 @@ def rule_of(spec: MetricSpec) -> Rule:
 
 
 def is_chosen(spec: MetricSpec) -> bool:
-    """Return whether a metric is read at a threshold chosen as the best on the rows."""
+    """Return whether a metric is read at the threshold that is best on the same rows."""
     return influence_of(spec) == Influence.BEST or not {"precision", "recall"}.isdisjoint(spec.options)
 
 
@@ -292,9 +292,9 @@ class Shares(NamedTuple):
     def near(self, row: int, n: int, power: float = -1 / 2) -> Rows:
         """Return a row and about n rows around it: evenly spaced near it, and ever farther apart beyond.
 
-        The spacing is even up to a distance of ``rarer**power``, or less if few rows are above. Between draws, a fixed
-        place varies by about one over the square root of the number of rows, and a best threshold by one over the cube
-        root. Both vary less if few rows are above.
+        The spacing is even up to a distance of ``rarer**power``, or less if few rows are above `row`. Between draws, a
+        fixed place varies by about one over the square root of the number of rows, and a best threshold by one over the
+        cube root. Both places vary less if few rows are above them.
         """
         share = max(min(float(self.above[row]), 1.0), 1 / self.rarer)
         unit = self.rarer**power * math.sqrt(share)
@@ -306,10 +306,10 @@ class Shares(NamedTuple):
 
 
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
-    """Return the best row between consecutive given rows, by the criterion that chooses the metric's threshold.
+    """Split the counts at `rows`; return the best row of each part, by the criterion of the metric's threshold.
 
-    Draws choose their thresholds among these peaks. If lower rows replaced the peaks, draws would choose other
-    thresholds.
+    Draws choose their thresholds among these peaks. If rows with lower values were kept instead, draws would choose
+    other thresholds.
     """
     values = worth(spec, counts.cells())
     most = np.repeat(np.maximum.reduceat(values, rows), np.diff(rows, append=values.size))

@@ -194,7 +194,7 @@ class ModelsSample(UnitSample):
         stratified: bool,
         one_model: bool,
     ) -> ModelsSample:
-        """Sort the rows by the scores of each model; without clusters, draws follow the first model's order."""
+        """Sort the rows by the scores of each model; without clusters, number them in the first model's order."""
         negative = truth.values != truth.positive
         units = SamplingUnits.number(negative.size, groups, negative if stratified else None)
         rankings = [
@@ -438,7 +438,7 @@ def _detail_by_row(metric: RankingMetric) -> Detail:
 
 
 def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the terms of sums over rows, and where the bins of each class start."""
+    """Return each row's term of a metric's sum over rows, and the rows where the bins of each class start."""
     assert sweep.of_thresholds is not None
     p = rows.scores.astype(np.float64)
     terms = np.where(rows.negative, *sweep.of_thresholds(p)[::-1])

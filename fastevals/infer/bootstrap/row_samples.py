@@ -308,9 +308,9 @@ class RowSampler:
 def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
     """Return the ROW_TABLE limits of `draw_rows` for n rows; an empty array if rows are drawn one by one.
 
-    The first limits have 16 bits and give Poisson probabilities of a row's count, rounded down. The remainders are
-    probabilities too, and the other limits are the remainders' cumulative sums, in units of 2**-64, minus 1. Both parts
-    together are exact to about 2**-50.
+    The first limits are cumulative sums, minus 1, of the Poisson probabilities of a row's count, each rounded down to
+    16 bits. The remainders, divided by their total, are probabilities too. The other limits are cumulative sums of
+    these, in units of 2**-64, minus 1. Both parts together are exact to about 2**-50.
     """
     rate = usual_rate(n) if rate is None else rate
     if not rate:

@@ -290,8 +290,8 @@ class CellSampler:
     sizes : ndarray of int of shape (n_cells,)
         Rows of each cell.
     rate : float, optional
-        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. The distribution of draws does not depend
-        on it.
+        Mean of a row's Poisson count, below 1; with 0, all rows are drawn one by one. The rate does not change the
+        distribution of draws.
     """
 
     __slots__ = ("_cells", "_guides", "_large", "_shift", "_starts", "_tables", "n", "sizes")

@@ -53,7 +53,7 @@ class Steps:
         return np.asarray(self.step_by_row[1 + ranks] + negative * self.tied.size)
 
     def sorted_cells(self) -> SortedRows:
-        """Return the cells as rows, for steps whose thresholds matter."""
+        """Return one row per cell, with the threshold of its step."""
         assert self.thresholds is not None
         return SortedRows(np.tile(self.thresholds, 2), np.repeat([False, True], self.tied.size))
 

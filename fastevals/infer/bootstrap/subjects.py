@@ -68,7 +68,8 @@ def make_sample(
 ) -> Sample:
     """Return the sample of a subject, which can compute the given metrics.
 
-    With `coarse`, a ranking without rows is drawn in few cells. Errors call the subject `name`.
+    With `coarse`, a ranking is drawn by a few thousand cells (`few_cells.py`) rather than by row. Errors call the
+    subject `name`.
     """
     if isinstance(subject, WeightedMatrix):
         if design.stratified:

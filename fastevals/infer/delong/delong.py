@@ -561,7 +561,7 @@ class DelongResult(Frozen, Generic[V]):
         SignificanceResult
             `effect` is the weighted sum, with its interval (clipped to the range that AUCs in [0, 1] allow). Z is NaN
             if a class has fewer than two rows. If the variance is 0, Z is 0 and p is 1 (1/2 if one-sided) for an effect
-            of 0 (identical models). For any other effect, Z is then infinite and p is 0, with a warning.
+            of 0 (identical models); for any other effect, Z is infinite and p is 0, with a warning.
 
         Raises
         ------

@@ -132,8 +132,8 @@ def permutation_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric of a model is undefined, so that the test is too (NaN); or if it is undefined in some
-        permutations, which are counted in `n_undefined` and dropped.
+        If the metric of a model is undefined, so that the test is undefined too (NaN); or if the metric is undefined
+        in some permutations, which are counted in `n_undefined` and dropped.
 
     Notes
     -----

@@ -140,7 +140,7 @@ class RowSwaps:
         self._words, self._key = n_bits // 64 + 1, plan.key
 
     def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
-        """Return, for each pooled output, twice the index of its row's bit, plus 1 if the second model made it."""
+        """Return, for each pooled output, twice the index of its row's bit, plus 1 if it is the second model's."""
         n = np.intp(self._bit.size)
         return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
 

@@ -27,7 +27,7 @@ class Agreement:
     n_models, n_rows : int
         Numbers of models and rows.
     parts : list of slice
-        Rows that are processed together.
+        Ranges of rows; each is processed as a whole.
     """
 
     def __init__(self, true: NDArray[Any], models: dict[str, NDArray[Any]]) -> None:

@@ -93,8 +93,8 @@ def binomial_error_test(
     single run's p-value p becomes 1 - (1 - p)^K, and the critical value and the interval use the level 1 - (1 -
     alpha)^(1 / K).
 
-    A test that does not reject does not show that the error rate is at most `rate`. To show that, use
-    ``alternative="less"``: if that test rejects, the rate is below.
+    A test that does not reject does not show that the error rate is at most `rate`. To show this, use
+    ``alternative="less"``: if that test rejects, the error rate is below `rate`.
 
     References
     ----------
@@ -154,7 +154,10 @@ def _pvalue(errors: int, rows: int, rate: float, alternative: Alternative) -> fl
 
 
 def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) -> float | Interval:
-    """Return the number of errors beyond which the hypothesis is rejected: 0 or `rows` if it is rejected for none."""
+    """Return the number of errors beyond which the hypothesis is rejected; if two-sided, the lower and the upper one.
+
+    If no number on a side is rejected, return the last possible one: 0 below, `rows` above.
+    """
 
     def rejected(errors: int) -> bool:
         return _pvalue(errors, rows, rate, alternative) < alpha

@@ -74,9 +74,9 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
     Notes
     -----
     For k models, let R_j be the number of rows that model j gets right, T_i the number of models that get row i right,
-    and N the sum of either. Then ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. For two models, this is
-    McNemar's test without correction. The null distribution is accurate if the models disagree on many rows. To find
-    which models differ, use `pairwise_mcnemar_tests`.
+    and N the sum of all R_j, which equals the sum of all T_i. Then ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N -
+    sum(T_i**2))``. For two models, this is McNemar's test without correction. The null distribution is accurate if the
+    models disagree on many rows. To find which models differ, use `pairwise_mcnemar_tests`.
 
     References
     ----------
@@ -116,7 +116,7 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
 
 def _cochran_q(rights: list[int], squares: int) -> float:
-    """Return Q, given how many rows each model gets right, and the sum over rows of the squared number of right models.
+    """Return Q, given the number of rows that each model gets right (R_j), and the sum over rows of T_i**2.
 
     All steps before the only division use integers.
     """

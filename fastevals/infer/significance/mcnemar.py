@@ -153,8 +153,8 @@ def mcnemar_test(
     ``(abs(b - c) - 1)**2 / m`` (0 if b = c) with it.
 
     The interval of the odds ratio is an interval for the share b / m, converted to odds. The interval for the share is
-    Clopper-Pearson's for "exact", an inversion of the test for "mid-p", and Wilson's score interval with and without
-    continuity correction for "corrected" and "uncorrected".
+    Clopper-Pearson's for "exact", an inversion of the test for "mid-p", and Wilson's score interval, with
+    continuity correction for "corrected" and without it for "uncorrected".
 
     References
     ----------
@@ -415,7 +415,7 @@ def _lowest_score(b: float, c: float, tail: float) -> float:
 
 
 def _lowest_mid_p(b: int, c: int, tail: float) -> float:
-    """Return the odds at which b or more rows have probability `tail`, where b itself counts half."""
+    """Return the odds at which b or more of b + c rows have probability `tail`, counting half the probability of b."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincc, expit
 

@@ -277,8 +277,8 @@ class _PairTest(NamedTuple):
     """A test that can be run on many pairs: its name, its effect in words, its function (`core`) and its options.
 
     `core` is called with the measurements of the first and of the second models, each of shape (n_pairs, n), the
-    alternative and the checked options. It returns statistics, p-values and effects. `cost` is the number of
-    differences that a pair visits. It limits the pairs per task, because Ctrl-C waits for running tasks.
+    alternative and the checked options. It returns statistics, p-values and effects. `cost` returns how many
+    differences the test of a pair visits; this limits the pairs per task, because Ctrl-C waits for running tasks.
     """
 
     title: str

@@ -195,8 +195,8 @@ def bonferroni_dunn_test(
     Returns
     -------
     RankComparison
-        The same as for `nemenyi_test`, with effects of the other algorithms minus the control. p-values are normal
-        p-values times k - 1.
+        The same as for `nemenyi_test`, but each effect is an algorithm's mean rank minus the control's, and p-values
+        are normal p-values times k - 1.
 
     Raises
     ------

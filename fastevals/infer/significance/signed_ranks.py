@@ -242,9 +242,10 @@ def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
 class SignedRanks(NamedTuple):
     """Ranked differences of pairs of learners, with arrays along the pairs.
 
-    `differences` are multiplied by `scale` and ascend; they include zeros if zeros are ranked (`keep_zeros`). `lower`
-    is the probability of a W+ at most as large as the observed one, and `upper` of one at least as large. `largest` and
-    `deviation` are the largest value and the standard deviation of W+. `step` is the continuity correction.
+    `differences` are multiplied by `scale`, in ascending order; they include zeros if zeros are ranked (`keep_zeros`).
+    `lower` is the probability that W+ is at most the observed W+, and `upper` that it is at least the observed W+.
+    `largest` and `deviation` are the largest value and the standard deviation of W+. `step` is the continuity
+    correction.
     """
 
     differences: Floats
@@ -324,7 +325,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative)
     """Return the interval of shifts of the first pair's differences for which W+ stays within its critical values.
 
     After a shift, W+ is the number of means of two differences that exceed the shift; means equal to the shift count
-    half. Zeros whose ranks are dropped each lower W+ by half their rank.
+    half. If zeros are ranked and these ranks dropped (`keep_zeros`), each zero lowers W+ by half its rank.
     """
     from fastevals._kernels.ranks import distinct_values, sum_at
 

@@ -275,7 +275,7 @@ def pairwise_t(
 
 
 def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
-    """Return t, the mean difference and its standard error, whose square is the variance times the factor."""
+    """Return t, the mean difference and its standard error, the root of variance times `variance_factor`."""
     mean, error = _mean_and_error(scaled, variance_factor)
     return ratio(mean, error), in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
 
