@@ -23,7 +23,12 @@ from fastevals.split.estimates.corrections import BootstrapErrors as BootstrapEr
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult as BootstrapResult
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit as BootstrapSplit
 from fastevals.measure.probability_metrics import BrierDecomposition as BrierDecomposition
+from fastevals.infer.calibration.calibrations import Calibration as Calibration
+from fastevals.infer.calibration.bins import CalibrationBins as CalibrationBins
+from fastevals.infer.calibration.calibrations import CalibrationComparison as CalibrationComparison
 from fastevals.measure.curves.calibration import CalibrationCurve as CalibrationCurve
+from fastevals.infer.calibration.calibrations import CalibrationEstimate as CalibrationEstimate
+from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
 from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
@@ -87,6 +92,8 @@ from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test a
 from fastevals.infer.bootstrap.bootstrap import bootstrap as bootstrap
 from fastevals.infer.bootstrap.statistics import bootstrap_statistic as bootstrap_statistic
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_unpaired
+from fastevals.infer.calibration.calibration import calibration as calibration
+from fastevals.infer.calibration.comparison import calibration_unpaired as calibration_unpaired
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
 from fastevals.infer.comparison import compare_predictions as compare_predictions
 from fastevals.many.queries import compare_query_metrics as compare_query_metrics

@@ -66,6 +66,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "bias_variance_over_training_sets": lambda **o: fe.bias_variance_over_training_sets(
         mean, X, T, X, T, n_sets=2, **o
     ),
+    "calibration": lambda **o: fe.calibration(Y, [0.1, 0.4, 0.3, 0.2, 0.6, 0.8], **o),
     "binomial_error_test": lambda **o: fe.binomial_error_test(0.1, 0.2, 10, **o),
     "bootstrap_statistic": lambda **o: fe.bootstrap_statistic(S, np.mean, n_resamples=9, rng=0, **o),
     "compare": lambda **o: (

@@ -150,6 +150,7 @@ INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "bootstrap": (lambda s: fe.bootstrap(s, ["roc_auc", "average_precision", "ks_statistic"], **FEW), Known.RANGES),
     "bootstrap, brier_score": (lambda s: fe.bootstrap(s, "brier_score", **FEW), Known.EACH),
     "bootstrap_unpaired": (lambda s: fe.bootstrap_unpaired(s, s, "roc_auc", **FEW), Known.RANGES),
+    "calibration": (lambda s: fe.calibration(s), Known.EACH),
     "confidence_band": (lambda s: fe.confidence_band(s, n_resamples=40), Known.POSITIVES),
     "confidence_band, pointwise": (lambda s: fe.confidence_band(s, kind="pointwise", **FEW), Known.POSITIVES),
     "delong": (lambda s: fe.delong(s), Known.RANGES),

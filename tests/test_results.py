@@ -62,6 +62,12 @@ MAKE: dict[str, Callable[[], Any]] = {
     "comparison": lambda: fastevals.compare_rankings(Y, {1: A, "b": B}, n_resamples=9, rng=0, stratified=True),
     "unpaired": lambda: fastevals.bootstrap_unpaired(CURVES, CURVES, "roc_auc", n_resamples=9, rng=0),
     "band": lambda: fastevals.confidence_band(CURVES, n_resamples=20, rng=0),
+    "calibration of a model": lambda: fastevals.calibration(Y, A, by=GROUPS),
+    "calibration of one class": lambda: fastevals.calibration([1, 1, 1], [0.2, 0.4, 0.4]),
+    "calibration of segments": lambda: fastevals.calibration(Y, A, by={"user": GROUPS, "odd": [0, 1] * 4}).segments,
+    "calibration of models": lambda: fastevals.calibration(Y, {"a": A, "b": B}),
+    "calibration estimate": lambda: fastevals.calibration(Y, A).ratio,
+    "calibration bins": lambda: fastevals.calibration(Y, A, n_bins=3).bins,
     "delong": lambda: fastevals.delong(Y, {"a": A, "b": B}),
     "delong of one class": lambda: fastevals.delong([1, 1], [[1, 2], [3, 4]]),
     "delong's test": lambda: fastevals.delong_test(Y, A, B),
@@ -169,6 +175,10 @@ PRINTED: dict[str, Callable[[], Any]] = {
     "paired t": lambda: fastevals.paired_t_test(A, B, names=(ODD, "b")),
     "permutation": lambda: fastevals.permutation_test(Y, A, B, "roc_auc", names=(ODD, "b"), n_resamples=99, rng=0),
     "pairs": lambda: fastevals.pairwise_tests({ODD: A, "b": B}),
+    "calibration": lambda: fastevals.calibration(Y, {ODD: A, "b": B}),
+    "calibration of segments": lambda: fastevals.calibration(
+        Y, A, by=[ODD if each == "u" else each for each in GROUPS]
+    ),
     "delong": lambda: fastevals.delong(Y, {ODD: A, "b": B}),
     "models": lambda: fastevals.batch_metrics(Y, {ODD: A, "b": B}, "roc_auc"),
     "comparison": lambda: fastevals.compare_rankings(Y, {ODD: A, "b": B}, n_resamples=99, rng=0),

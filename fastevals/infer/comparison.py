@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._execution import run
+from fastevals._kernels.paired import draw_with_factor, factorize
 from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
@@ -42,6 +45,7 @@ from fastevals.results import (
 )
 
 MOST_ROWS = 45  # rows printed for each metric
+DRAWS_PER_TASK = 512  # normal draws that one task makes
 
 Floats = NDArray[np.float64]
 
@@ -503,6 +507,31 @@ def compare_numbers(
         interval = Interval(math.nan, math.nan) if math.isnan(statistic) else Interval(float(low), float(high))
         fields.append((difference, interval, error, share_as_extreme(largest, statistic), pvalue))
     return int(np.count_nonzero(~kept)), fields
+
+
+def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Return normal draws of models' sums, (n_draws, n_models, ...); NaN for models whose covariance is unknown.
+
+    The covariance has shape (n_models, ..., n_models, ...). Models with equal covariance have identical draws.
+    """
+    n_models = len(covariance)
+    flat = covariance.reshape(math.isqrt(covariance.size), -1)
+    known = np.isfinite(np.diagonal(flat)).reshape(n_models, -1).all(axis=1)
+    part = np.repeat(known, len(flat) // n_models)
+    draws = np.full((n_draws, len(flat)), np.nan)
+    if part.any():
+        n = int(np.count_nonzero(part))
+        factor, order, drawn = np.zeros((n, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
+        rank = factorize(np.ascontiguousarray(flat[np.ix_(part, part)]), factor, order)
+        normal = rng.standard_normal((n_draws, rank))
+        rows = [slice(start, start + DRAWS_PER_TASK) for start in range(0, n_draws, DRAWS_PER_TASK)]
+        run(lambda task: draw_with_factor(normal[task], factor, order, drawn[task]), rows, compiles="draw_with_factor")
+        draws[:, part] = drawn
+    draws = draws.reshape(n_draws, *covariance.shape[: covariance.ndim // 2])
+    for a, b in combinations(range(n_models), 2):
+        if np.array_equal(covariance[a], covariance[b]):
+            draws[:, b] = draws[:, a]
+    return draws
 
 
 def _standard_deviation(deviations: Floats) -> float:

@@ -40,8 +40,6 @@ from fastevals._kernels.paired import (
     add_products,
     add_products_by_group,
     draw_counts,
-    draw_with_factor,
-    factorize,
 )
 from fastevals._kernels.random import stream_key
 from fastevals._options import UndefinedMetricWarning
@@ -52,7 +50,7 @@ from fastevals.infer.bootstrap.few_cells import LOWEST_SCORE, FewCells, Rows, Sh
 from fastevals.infer.bootstrap.jackknife import leave_each_out
 from fastevals.infer.bootstrap.samples import poisson_tables
 from fastevals.infer.bootstrap.steps import Steps
-from fastevals.infer.comparison import compare_numbers
+from fastevals.infer.comparison import compare_numbers, draw_normal
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
 from fastevals.measure.probability_cells import N_BINS
 from fastevals.measure.registry import METRICS, Detail
@@ -67,7 +65,6 @@ ROWS_PER_BLOCK = 1 << 14  # few enough rows that their cells stay in the nearest
 NEAR_THRESHOLDS = 48  # thresholds that are kept around a place
 FEW_THRESHOLDS = 256  # if at most this many thresholds are near a best one, all are kept
 TRIED_THRESHOLDS = 1024  # otherwise, draws choose those to keep among this many
-DRAWS_PER_TASK = 512  # draws that one task makes
 MOST_CHOSEN = 96  # most thresholds that draws choose
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # trial draws show over which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
@@ -470,31 +467,6 @@ def differences(
         label: _compare(np.array([values[name][label] for name in names]), deviations[label], spec, pairs, settings)
         for label, spec in joint.specs.items()
     }
-
-
-def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Return normal draws of models' sums, (n_draws, n_models, ...); NaN for models whose covariance is unknown.
-
-    The covariance has shape (n_models, ..., n_models, ...). Models with equal covariance have identical draws.
-    """
-    n_models = len(covariance)
-    flat = covariance.reshape(math.isqrt(covariance.size), -1)
-    known = np.isfinite(np.diagonal(flat)).reshape(n_models, -1).all(axis=1)
-    part = np.repeat(known, len(flat) // n_models)
-    draws = np.full((n_draws, len(flat)), np.nan)
-    if part.any():
-        n = int(np.count_nonzero(part))
-        factor, order, drawn = np.zeros((n, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
-        rank = factorize(np.ascontiguousarray(flat[np.ix_(part, part)]), factor, order)
-        normal = rng.standard_normal((n_draws, rank))
-        rows = [slice(start, start + DRAWS_PER_TASK) for start in range(0, n_draws, DRAWS_PER_TASK)]
-        run(lambda task: draw_with_factor(normal[task], factor, order, drawn[task]), rows, compiles="draw_with_factor")
-        draws[:, part] = drawn
-    draws = draws.reshape(n_draws, *covariance.shape[: covariance.ndim // 2])
-    for a, b in combinations(range(n_models), 2):
-        if np.array_equal(covariance[a], covariance[b]):
-            draws[:, b] = draws[:, a]
-    return draws
 
 
 def _compare(

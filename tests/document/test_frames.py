@@ -128,6 +128,57 @@ def cells_of(matrix: Any) -> dict[str, Any]:
     return {**axes, "true": true, "predicted": predicted, "count": [matrix.counts[cell] for cell in cells]}
 
 
+QUANTITIES = ("predicted", "observed", "spiegelhalter", "ratio", "intercept", "slope", "slope_intercept")
+
+
+def rows_of_calibration(result: Any) -> dict[str, list[Any]]:
+    z, estimates = result.spiegelhalter, [getattr(result, name) for name in QUANTITIES[3:]]
+    ends = {
+        end: [math.nan] * 3 + [getattr(each.confidence_interval, end) for each in estimates] for end in ("low", "high")
+    }
+    return {
+        "quantity": list(QUANTITIES),
+        "value": [result.predicted, result.observed, z.statistic, *(each.value for each in estimates)],
+        "pvalue": [math.nan, math.nan, z.pvalue, *(each.pvalue for each in estimates)],
+        "standard_error": [math.nan] * 3 + [each.standard_error for each in estimates],
+        "caution": [""] * 3 + [each.caution for each in estimates],
+        **ends,
+    }
+
+
+def rows_of_models(result: Any) -> dict[str, list[Any]]:
+    differences = [(name, each) for name, several in result.differences.items() for each in several]
+    models = [(name, rows_of_calibration(each)) for name, each in result.items()]
+    own: dict[str, list[Any]] = {
+        "model": [name for name, rows in models for _ in rows["value"]] + [each.model for _, each in differences],
+        "reference": [None] * 7 * len(models) + [each.reference for _, each in differences],
+        "quantity": [each for _, rows in models for each in rows["quantity"]] + [name for name, _ in differences],
+        "caution": [each for _, rows in models for each in rows["caution"]] + [None] * len(differences),
+    }
+    for name in ("value", "pvalue", "standard_error", "unadjusted_pvalue", "low", "high"):
+        place = ("low", "high").index(name) if name in ("low", "high") else None
+        own[name] = [each for _, rows in models for each in rows.get(name, [math.nan] * 7)]
+        own[name] += [
+            getattr(each, name) if place is None else each.confidence_interval[place] for _, each in differences
+        ]
+    return own
+
+
+def rows_of_segments(result: Any) -> dict[str, Any]:
+    own: dict[str, Any] = {name: [key[k] for key in result] for k, name in enumerate(result.columns)}
+    calibrations = list(result.values())
+    for name in ("n_samples", "n_positives", "predicted", "observed"):
+        own[name] = [getattr(each, name) for each in calibrations]
+    for name in ("ratio", "intercept", "slope"):
+        estimates = [getattr(each, name) for each in calibrations]
+        own[name], own[f"{name}_pvalue"] = [each.value for each in estimates], [each.pvalue for each in estimates]
+        own[f"{name}_low"], own[f"{name}_high"] = zip(*(each.confidence_interval for each in estimates), strict=True)
+    own["spiegelhalter"] = [each.spiegelhalter.statistic for each in calibrations]
+    own["spiegelhalter_pvalue"] = [each.spiegelhalter.pvalue for each in calibrations]
+    own["ratio_adjusted_pvalue"] = result.ratio_pvalues
+    return own | {"spiegelhalter_adjusted_pvalue": result.spiegelhalter_pvalues}
+
+
 # By class, the values of columns that are not an attribute of the same name or its plural.
 OWN: dict[str, Any] = {
     "CostEnvelope": lambda result: pieces_of(result.probability_cost, result),
@@ -145,6 +196,10 @@ OWN: dict[str, Any] = {
         f"{name}_mean_rank": [result.mean_ranks[pair[k]] for pair in result.pairs]
         for k, name in enumerate(("first", "second"))
     },
+    "CalibrationBins": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
+    "Calibration": rows_of_calibration,
+    "CalibrationComparison": rows_of_models,
+    "CalibrationSegments": rows_of_segments,
     "DelongResult": lambda result: {
         "model": range(len(result.aucs)) if result.names is None else result.names,
         **dict(zip(("low", "high"), result.confidence_interval(), strict=True)),
@@ -339,7 +394,7 @@ def test_no_result_was_forgotten() -> None:
     while found:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals")]
         kinds |= set(found)
-    bases = {"Frozen", "ValuesByKey"}
+    bases = {"Frozen", "KeyedCalibrations", "ValuesByKey"}
     assert {kind.__name__ for kind in kinds if kind._columns is Result._columns} == bases
     public = {kind for name in fastevals.__all__ if isinstance(kind := getattr(fastevals, name), type)}
     assert {kind.__name__ for kind in public if hasattr(kind, "to_dict") and kind not in kinds} == set()

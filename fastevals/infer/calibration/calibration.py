@@ -1,0 +1,466 @@
+"""Measure whether predicted probabilities match what happens: the call, from arrays or counts to results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._options import show, warn_undefined
+from fastevals._validation.arrays import (
+    Floats,
+    Models,
+    OneModel,
+    as_frequencies,
+    as_predictions,
+    as_weights,
+    check_finite,
+    check_one_weight,
+    check_probabilities,
+    check_same_length,
+    is_summary,
+    named_columns,
+    refuse_weighted,
+    usual_unit,
+)
+from fastevals._validation.labels import as_group_keys, binary_labels
+from fastevals.counting.groups import code_groups
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.infer.calibration.bins import BinOptions
+from fastevals.infer.calibration.calibrations import (
+    Calibration,
+    CalibrationComparison,
+    CalibrationEstimate,
+    CalibrationSegments,
+)
+from fastevals.infer.calibration.comparison import compare_paired
+from fastevals.infer.calibration.deviations import Model, Spread, spread_of
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
+from fastevals.infer.calibration.recalibration import Totals, fit_both
+from fastevals.infer.calibration.words import cautions_of, conclude
+from fastevals.infer.significance.corrections import adjust_pvalues
+from fastevals.infer.significance.decision import Compared, decide
+from fastevals.infer.significance.paired import compared_pairs
+from fastevals.measure.metric_specs import metric
+from fastevals.measure.probability_metrics import Strategy, checked_bins, require_probabilities
+from fastevals.measure.ranking.ranking import ranking_of_rows
+from fastevals.results import NOWHERE, Interval, Null, SignificanceResult, check_confidence_level
+
+SEGMENT = "segment"  # name of the column of keys if `by` has none
+
+
+@overload
+def calibration(
+    y_true: Any,
+    y_prob: Models,
+    *,
+    by: Any = ...,
+    groups: ArrayLike | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    frequency_weight: ArrayLike | None = ...,
+    pos_label: Any = ...,
+    reference: Any = ...,
+    confidence_level: float = ...,
+    n_bins: int = ...,
+    strategy: Strategy = ...,
+) -> CalibrationComparison: ...
+@overload
+def calibration(
+    y_true: Any,
+    y_prob: OneModel | None = ...,
+    *,
+    by: Any = ...,
+    groups: ArrayLike | None = ...,
+    sample_weight: ArrayLike | None = ...,
+    frequency_weight: ArrayLike | None = ...,
+    pos_label: Any = ...,
+    reference: Any = ...,
+    confidence_level: float = ...,
+    n_bins: int = ...,
+    strategy: Strategy = ...,
+) -> Calibration: ...
+def calibration(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    by: Any = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    frequency_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    reference: Any = None,
+    confidence_level: float = 0.95,
+    n_bins: int = 10,
+    strategy: Strategy = "quantile",
+) -> Calibration | CalibrationComparison:
+    """Measure whether predicted probabilities match what happens, with intervals, tests and words.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,), or Ranking, ThresholdCounts, RankingSummary or ProbabilitySummary
+        Labels of two classes: numbers, booleans or strings. Alternatively, pass the counts of one model, and no
+        `y_prob`.
+    y_prob : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
+        Probabilities of the positive class, in [0, 1], of one model or of several: one row, entry or column per model.
+    by : array-like of shape (n_samples,), or mapping of name to array-like, or frame, optional
+        Segment of each row, such as a product or a month; the same numbers are computed for each segment. With several
+        columns, each combination of values that occurs is a segment.
+    groups : array-like of shape (n_samples,), optional
+        Cluster of each row, such as a customer: rows of a cluster may depend on each other, clusters may not.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative. Each row is one observation. Rows of weight zero are left out.
+    frequency_weight : array-like of shape (n_samples,), optional
+        Number of copies of each row: integers. Not allowed with `sample_weight`.
+    pos_label : label, optional
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
+    reference : name or int, optional
+        The model to compare the others with; by default all pairs are compared.
+    confidence_level : float in (0, 1)
+        Level of the intervals; conclusions are at level ``1 - confidence_level``.
+    n_bins : int
+        Number of bins of `Calibration.bins`.
+    strategy : {"quantile", "uniform"}
+        Bins of equal mass or of equal width.
+
+    Returns
+    -------
+    Calibration or CalibrationComparison
+        A `Calibration` for one model; for a mapping, frame or 2-D array, a mapping from model to `Calibration` with
+        the differences between models.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen. Also if a summary knows
+        scores only in ranges.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the ratio, the intercept or the slope is undefined: with one class, with equal probabilities, if a threshold
+        separates the classes, or if a row contradicts a probability of 0 or 1. Segments do not warn: their cautions
+        say why.
+
+    Notes
+    -----
+    - The ratio is the sum of probabilities divided by the number of positives, and its interval is symmetric on the log
+      scale. It describes new rows from the same population, so both sums vary.
+    - Intercept and slope are maximum-likelihood fits of the log-odds of a positive to the log-odds of the probability.
+      Rows with probability 0 or 1 add nothing if the outcome agrees.
+    - Standard errors come from the one-step jackknife over rows or clusters, so they hold for weights, for clusters and
+      for miscalibrated models. Quantiles are Student's t with one degree of freedom less than there are rows or
+      clusters.
+    - Spiegelhalter's z is ``sum(w (y - p) (1 - 2 p))`` divided by its standard deviation under calibration,
+      ``sqrt(sum(w**2 (1 - 2 p)**2 p (1 - p)))`` for weights w; with clusters, by the root of the sum of squares of the
+      clusters' sums. It is above 0 if the Brier score is higher than the probabilities imply.
+    - The intervals are rough with fewer than 50 rows of the rarer class, and Spiegelhalter's test rejects too often
+      with fewer than 50 clusters; `cautions` then says so. The coverage page has the simulations.
+
+    The time is linear in the number of rows after sorting. Memory beyond the input is 24 bytes per distinct probability
+    for one model without weights or clusters, otherwise 8 bytes per row and model, plus 1, and 8 more for weights and
+    for clusters; with clusters also 80 bytes per cluster and model. The result keeps this memory for its bins.
+
+    References
+    ----------
+    .. [1] Cox, D. R. (1958), "Two Further Applications of a Model for Binary Regression", Biometrika 45, 562-565,
+       doi:10.1093/biomet/45.3-4.562. (Intercept and slope.)
+    .. [2] Spiegelhalter, D. J. (1986), "Probabilistic Prediction in Patient Management and Clinical Trials", Statistics
+       in Medicine 5, 421-433, doi:10.1002/sim.4780050506.
+    .. [3] Van Calster, B. et al. (2019), "Calibration: the Achilles Heel of Predictive Analytics", BMC Medicine 17,
+       230, doi:10.1186/s12916-019-1466-7.
+    .. [4] Bell, R. M. and McCaffrey, D. F. (2002), "Bias Reduction in Standard Errors for Linear Regression with
+       Multi-Stage Samples", Survey Methodology 28, 169-181. (The jackknife over clusters.)
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(1, 9, 5000)
+    >>> y = rng.random(5000) < 1.3 * p
+    >>> found = fastevals.calibration(y, {"credit": p})["credit"]
+    >>> found.ratio
+    CalibrationEstimate(0.7751, [0.7243, 0.8295], standard_error=0.0268, p=2.07e-13)
+    >>> found.conclusion.partition(";")[0]
+    'credit expects 497 positives'
+    """
+    bins = checked_bins(n_bins, strategy)
+    settings = Settings(check_confidence_level(confidence_level)[0], (bins["n_bins"], bins["strategy"]), None)
+    options = {
+        "by": by, "groups": groups, "sample_weight": sample_weight, "frequency_weight": frequency_weight,
+        "pos_label": pos_label, "reference": reference,
+    }  # fmt: skip
+    if y_prob is None:
+        for name, value in options.items():
+            if value is not None:
+                raise ValueError(f"{name} requires y_true and y_prob; got it with a {type(y_true).__name__}")
+        counted, positive = _of_subject(y_true)
+        (found,), _ = measure(counted, [None], settings._replace(pos_label=positive))
+        _warn_undefined(found)
+        return found
+    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    labelled, names, several = as_predictions("y_prob", y_prob)
+    check_same_length(y_true=labels.values, **labelled)
+    for name, values in labelled.items():
+        check_finite(name, values)
+        check_probabilities(name, values.min(), values.max())
+    settings = settings._replace(pos_label=labels.positive)
+    models: list[Any] = list(range(len(labelled)) if names is None else names) if several else [None]
+    pairs = compared_pairs(tuple(models), reference) if several else np.empty((0, 2), dtype=np.intp)
+    segments = None if by is None else Segments.of(by, labels.values)
+    rows, kept = _rows_of(labels, list(labelled.values()), groups, sample_weight, frequency_weight)
+    plain = not several and segments is None and rows.weights is None and rows.clusters is None
+    forecasts: Forecasts = CountedForecasts(None, False, 1.0, rows.counts(), None) if plain else rows
+    results, spread = measure(forecasts, models, settings)
+    for each in results:
+        _warn_undefined(each)
+    if segments is not None:
+        results = _by_segment(results, rows, segments.take(kept), models, settings)
+    if not several:
+        return results[0]
+    values = np.array([each._values() for each in results])
+    differences = compare_paired(values, spread, models, pairs, settings.confidence_level)
+    return CalibrationComparison(dict(zip(models, results, strict=True)), differences)
+
+
+class Settings(NamedTuple):
+    """Checked settings of a call."""
+
+    confidence_level: float
+    bins: BinOptions
+    pos_label: Any
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
+    """Return the forecasts that a ranking, counts or a summary has counted, and the positive class."""
+    if is_summary(subject) and hasattr(subject, "are_probabilities"):
+        counts, squares, positive = subject.counts(), subject.squares(), subject._labels[0]
+    else:
+        ranking, _ = ranking_of_rows("y_true", subject, {"calibration": metric("brier_score")}, takes_weights=True)
+        counts, squares, positive = ranking.counts, ranking._squares, ranking.pos_label
+    is_weighted = counts.tps.dtype.kind == "f"
+    if is_weighted and squares is None:
+        refuse_weighted("y_true", subject)
+    require_probabilities(counts)
+    if not counts.n_pos + counts.n_neg:
+        raise ValueError("y_true has no rows")
+    return CountedForecasts(None, is_weighted, 1.0, counts, squares if is_weighted else None), positive
+
+
+def _rows_of(
+    labels: BinaryLabels,
+    probabilities: list[NDArray[Any]],
+    groups: Any,
+    sample_weight: Any,
+    frequency_weight: Any,
+) -> tuple[RowForecasts, NDArray[np.bool_] | None]:
+    """Return the forecasts of rows of weight above zero, and which rows these are (None if all)."""
+    check_one_weight(sample_weight, frequency_weight)
+    positive = labels.flags().view(np.bool_)
+    weights = copies = clusters = kept = None
+    unit = 1.0
+    if groups is not None:
+        keys = as_group_keys("groups", groups)
+        check_same_length(y_true=positive, groups=keys)
+        clusters = code_groups(keys).block(slice(None))
+    if sample_weight is not None:
+        weights = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=positive, sample_weight=weights)
+        unit = usual_unit(weights, positive)
+        weights = weights * unit
+    if frequency_weight is not None:
+        copies = as_frequencies("frequency_weight", frequency_weight)
+        check_same_length(y_true=positive, frequency_weight=copies)
+    p = tuple(np.array(each, dtype=np.float64) for each in probabilities)
+    rows = RowForecasts(None, weights is not None, unit, p, positive, weights, copies, clusters)
+    heavy = weights if copies is None else copies
+    if heavy is not None and not heavy.all():
+        kept = heavy > 0
+    return (
+        rows if kept is None and clusters is None else rows.take(np.arange(positive.size) if kept is None else kept)
+    ), kept
+
+
+class Segments(NamedTuple):
+    """The segment of each row.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    keys : list
+        The segments' keys, ascending; tuples if there are several columns.
+    codes : ndarray of int of shape (n_rows,)
+        Each row's place in `keys`.
+    """
+
+    columns: tuple[str, ...]
+    keys: list[Any]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, by: Any, y_true: NDArray[Any]) -> Segments:
+        """Read the columns of a user's `by`, and number the combinations of their values."""
+        columns = named_columns("by", by)
+        if columns is not None and not columns:
+            raise ValueError("by is empty: it must have at least one column")
+        named = {SEGMENT: by} if columns is None else columns
+        codes, distinct = np.zeros(y_true.shape[0], dtype=np.int64), np.zeros(1, dtype=np.int64)
+        places: list[NDArray[Any]] = []
+        for name, values in named.items():
+            shown = "by" if columns is None else f"by[{name!r}]"
+            keys = as_group_keys(shown, values)
+            check_same_length(**{"y_true": y_true, shown: keys})
+            coded = code_groups(keys)
+            distinct, codes = np.unique(codes * coded.width + coded.block(slice(None)), return_inverse=True)
+            places = [each[distinct // coded.width] for each in places] + [coded.keys(distinct % coded.width)]
+        lists = [each.tolist() if each.dtype.kind not in "mM" else list(each) for each in places]
+        return cls(tuple(map(str, named)), lists[0] if len(lists) == 1 else list(zip(*lists, strict=True)), codes)
+
+    def take(self, kept: NDArray[np.bool_] | None) -> Segments:
+        """Return the segments of some rows."""
+        return self if kept is None else self._replace(codes=self.codes[kept])
+
+
+# Estimating -------------------------------------------------------------------------------------------------------
+
+
+def measure(forecasts: Forecasts, names: list[Any], settings: Settings) -> tuple[list[Calibration], Spread]:
+    """Return the calibration of each model, and the joint distribution of their estimates."""
+    totals = Totals.of(forecasts, len(names))
+    models = [Model(each, *fit_both(forecasts, each, k)) for k, each in enumerate(totals)]
+    spread = spread_of(forecasts, models)
+    found = []
+    for k, (name, model) in enumerate(zip(names, models, strict=True)):
+        own = forecasts.model(k) if isinstance(forecasts, RowForecasts) else forecasts
+        found.append(_calibration(name, own, model, spread, k, settings))
+    return found, spread
+
+
+QUANTITIES = ("ratio", "intercept", "slope_intercept", "slope")  # in the order of `PARAMETERS`
+
+
+def _calibration(
+    name: Any, forecasts: Forecasts, model: Model, spread: Spread, k: int, settings: Settings
+) -> Calibration:
+    """Return the result of one model."""
+    totals, of_slope = model.totals, model.line.missing
+    missing = dict(
+        zip(QUANTITIES, ("all probabilities are 0", model.with_slope_1.missing, of_slope, of_slope), strict=True)
+    )
+    no_interval = f"it is undefined without one of the {'rows' if forecasts.n_clusters is None else 'clusters'}"
+    estimates = {
+        quantity: _estimate(
+            value, math.sqrt(spread.covariance[q, k, k]), spread.n_units - 1, settings.confidence_level,
+            missing[quantity] if math.isnan(value) else no_interval,
+            null=float(quantity == "slope"), is_log=quantity == "ratio",
+        )
+        for q, (quantity, value) in enumerate(zip(QUANTITIES, model.values().tolist(), strict=True))
+    }  # fmt: skip
+    if not totals.weight.all():
+        estimates["ratio"] = _ratio_of_one_class(totals, float(spread.null_variances[k, 0]))
+    n_negatives, n_positives = totals.rows.tolist()
+    fields = {
+        "name": name,
+        "n_samples": round(n_positives + n_negatives),
+        "n_positives": round(n_positives),
+        "n_negatives": round(n_negatives),
+        "n_clusters": forecasts.n_clusters,
+        "is_weighted": forecasts.is_weighted,
+        "predicted": totals.predicted / forecasts.unit,
+        "observed": float(totals.weight[1] / forecasts.unit),
+        **estimates,
+        "spiegelhalter": _spiegelhalter(name, totals, float(spread.null_variances[k, 1]), settings.confidence_level),
+        "confidence_level": settings.confidence_level,
+        "pos_label": settings.pos_label,
+        "segments": None,
+        "_forecasts": forecasts,
+        "_bins": settings.bins,
+        "_df": spread.n_units - 1,
+    }
+    silent = Calibration(**fields, conclusion="", cautions=())
+    return Calibration(**fields, conclusion=conclude(silent), cautions=cautions_of(silent))
+
+
+def _estimate(
+    value: float, error: float, df: float, confidence_level: float, caution: str, *, null: float, is_log: bool
+) -> CalibrationEstimate:
+    """Return an estimate and test whether it is `null`; the value is its logarithm if `is_log`."""
+    from scipy.special import stdtr, stdtrit
+
+    value, known = float(value), math.isfinite(error) and df > 0
+    if math.isnan(value) or not known:
+        shown = math.exp(value) if is_log else value
+        return CalibrationEstimate(shown, NOWHERE, math.nan, math.nan, caution)
+    margin = -float(stdtrit(df, check_confidence_level(confidence_level)[1] / 2)) * error
+    pvalue = float(2 * stdtr(df, -abs(value - null) / error)) if error else float(value == null)
+    ends = value - margin, value + margin
+    if not is_log:
+        return CalibrationEstimate(value, Interval(*ends), error, pvalue)
+    return CalibrationEstimate(math.exp(value), Interval(*map(math.exp, ends)), math.exp(value) * error, pvalue)
+
+
+def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:
+    """Return the ratio without its interval, which the outcomes of one class do not show, and the p-value of the sums.
+
+    The difference of the sums is compared with its standard deviation under calibration.
+    """
+    from scipy.special import ndtr
+
+    predicted, observed = totals.predicted, float(totals.weight[1])
+    missing = "negatives" if observed else "positives"
+    pvalue = float(2 * ndtr(-abs(predicted - observed) / math.sqrt(variance))) if variance > 0 else math.nan
+    ratio = predicted / observed if observed else math.nan
+    return CalibrationEstimate(ratio, NOWHERE, math.nan, pvalue, f"there are no {missing}")
+
+
+def _spiegelhalter(name: Any, totals: Totals, variance: float, confidence_level: float) -> SignificanceResult:
+    """Return Spiegelhalter's test, given the variance of its numerator under calibration."""
+    z = totals.excess / math.sqrt(variance) if variance > 0 else math.nan
+    of = "" if name is None else f" of {name}"
+    compared = Compared(f"the Brier score{of}", "its expectation under calibration", effect="difference")
+    alpha = check_confidence_level(confidence_level)[1]
+    effect = totals.excess / float(totals.weight.sum())
+    return decide("Spiegelhalter's test", compared, z, Null("norm"), alpha=alpha, effect=effect)
+
+
+def _by_segment(
+    found: list[Calibration], rows: RowForecasts, segments: Segments, models: list[Any], settings: Settings
+) -> list[Calibration]:
+    """Return the models' results with those of each segment."""
+    order = np.argsort(segments.codes, kind="stable")
+    ends = np.searchsorted(segments.codes[order], np.arange(len(segments.keys) + 1))
+    parts: list[dict[Any, Calibration]] = [{} for _ in found]
+    for key, start, stop in zip(segments.keys, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        if start < stop:  # a segment may have only rows of weight zero
+            for part, each in zip(parts, measure(rows.take(order[start:stop]), models, settings)[0], strict=True):
+                part[key] = each
+    return [
+        replace(whole, segments=CalibrationSegments(segments.columns, part, *_adjusted(part)))
+        for whole, part in zip(found, parts, strict=True)
+    ]
+
+
+def _adjusted(parts: Mapping[Any, Calibration]) -> tuple[Floats, Floats]:
+    """Return the p-values of the ratio and of Spiegelhalter's test, adjusted for the number of segments."""
+    ratio = adjust_pvalues([each.ratio.pvalue for each in parts.values()])
+    return ratio, adjust_pvalues([each.spiegelhalter.pvalue for each in parts.values()])
+
+
+def _warn_undefined(found: Calibration) -> None:
+    """Warn about estimates without a value, once for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for quantity in ("ratio", "intercept", "slope"):
+        each = getattr(found, quantity)
+        if math.isnan(each.value):
+            reasons.setdefault(each.caution, []).append(quantity)
+    of = "" if found.name is None else f" of {show(found.name)}"
+    for reason, names in reasons.items():
+        warn_undefined(f"calibration{of} ({', '.join(names)})", reason)

@@ -1,0 +1,466 @@
+"""Results of `calibration`: one model, segments of rows, and several models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import as_flag, show
+from fastevals._text import first_lines, format_column, printable
+from fastevals.document.document import GAP, Document, Number, Part, PValue, Row, Section, Sentence, Table
+from fastevals.document.frames import Columns, as_column, from_rows, make_columns, stack
+from fastevals.infer.calibration.bins import BinOptions, CalibrationBins, make_bins
+from fastevals.infer.calibration.forecasts import Forecasts
+from fastevals.infer.comparison import Difference
+from fastevals.infer.significance.decision import Compared, decide
+from fastevals.measure.probability_metrics import Strategy, checked_bins
+from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_confidence_level
+
+Floats = NDArray[np.float64]
+
+QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
+WORDS = {
+    "ratio": "ratio", "intercept": "intercept (slope 1)", "slope": "slope", "slope_intercept": "intercept of slope",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CalibrationEstimate(Frozen):
+    """An estimate with its interval, and the p-value of the test that the probabilities are calibrated.
+
+    Attributes
+    ----------
+    value : float
+        The estimate; NaN if undefined.
+    confidence_interval : Interval
+        `low` and `high`.
+    standard_error : float
+        Standard error of the estimate, by the jackknife.
+    pvalue : float
+        Two-sided p-value of the value of calibrated probabilities: 1 for the ratio and the slope, 0 for intercepts.
+    caution : str
+        Why the estimate or its interval is undefined; empty if both are defined.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.calibration([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.8, 0.9]).ratio
+    CalibrationEstimate(0.9667, [0.3828, 2.441], standard_error=0.348, p=0.929)
+    """
+
+    value: float
+    confidence_interval: Interval
+    standard_error: float
+    pvalue: float
+    caution: str = ""
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __repr__(self) -> str:
+        low, high = self.confidence_interval
+        caution = f", caution={self.caution!r}" if self.caution else ""
+        return (
+            f"CalibrationEstimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}, "
+            f"p={self.pvalue:.3g}{caution})"
+        )
+
+    def _columns(self) -> Columns:
+        low, high = self.confidence_interval
+        return make_columns(
+            {
+                "value": self.value, "low": low, "high": high, "standard_error": self.standard_error,
+                "pvalue": self.pvalue, "caution": self.caution,
+            }
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Calibration(Frozen):
+    """Calibration of one model: whether as many rows are positive as its probabilities predict.
+
+    Printing shows the conclusion, the numbers and the cautions.
+
+    Attributes
+    ----------
+    name : str or None
+        The model's name.
+    n_samples, n_positives, n_negatives : int
+        Rows of weight above zero, with copies.
+    n_clusters : int or None
+        Number of clusters; None if rows are independent.
+    is_weighted : bool
+        Whether rows have weights; `predicted` and `observed` are then sums of weights.
+    predicted, observed : float
+        Sum of the probabilities, and number of positives.
+    ratio : CalibrationEstimate
+        ``predicted / observed``: 0.82 if 18 % too few positives are expected.
+    intercept : CalibrationEstimate
+        Calibration intercept: the log-odds of a positive minus the log-odds of the probability, for a line of slope 1.
+        Above 0 if probabilities are too low.
+    slope : CalibrationEstimate
+        Calibration slope: the slope of the log-odds of a positive against the log-odds of the probability. Below 1 if
+        probabilities are too extreme.
+    slope_intercept : CalibrationEstimate
+        Intercept of the line with this slope.
+    spiegelhalter : SignificanceResult
+        Spiegelhalter's test: `statistic` is z, `effect` is the Brier score minus its expectation if calibrated.
+    confidence_level : float
+        Level of the intervals.
+    pos_label : label
+        The positive class.
+    conclusion : str
+        What follows, in words.
+    cautions : tuple of str
+        What may mislead, one sentence each.
+    segments : CalibrationSegments or None
+        Calibration of each segment; None without `by`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> found = fastevals.calibration([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.8, 0.9])
+    >>> found.predicted.__round__(3), found.observed
+    (2.9, 3.0)
+    >>> found.slope.value.__round__(3)
+    1.11
+    """
+
+    name: Any
+    n_samples: int
+    n_positives: int
+    n_negatives: int
+    n_clusters: int | None
+    is_weighted: bool
+    predicted: float
+    observed: float
+    ratio: CalibrationEstimate
+    intercept: CalibrationEstimate
+    slope: CalibrationEstimate
+    slope_intercept: CalibrationEstimate
+    spiegelhalter: SignificanceResult
+    confidence_level: float
+    pos_label: Any
+    conclusion: str
+    cautions: tuple[str, ...]
+    segments: CalibrationSegments | None
+    _forecasts: Forecasts
+    _bins: BinOptions
+    _df: float
+    _kept: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __repr__(self) -> str:
+        who = "" if self.name is None else f"{printable(str(self.name))}: "
+        values = ", ".join(f"{name}={getattr(self, name).value:.4g}" for name in ("ratio", "intercept", "slope"))
+        return (
+            f"Calibration({who}predicted={self.predicted:.6g}, observed={self.observed:.6g}, {values}, "
+            f"z={self.spiegelhalter.statistic:.4g})"
+        )
+
+    def __str__(self) -> str:
+        return self.to_text().rstrip()
+
+    @property
+    def bins(self) -> CalibrationBins:
+        """Predicted and observed rates in the bins that were asked for."""
+        if "bins" not in self._kept:
+            self._kept["bins"] = make_bins(self._forecasts, self._bins, self.confidence_level)
+        return self._kept["bins"]  # type: ignore[no-any-return]
+
+    def hosmer_lemeshow(
+        self, n_bins: int = 10, *, strategy: Strategy = "quantile", fitted: bool = False
+    ) -> SignificanceResult:
+        """Test calibration by comparing predicted and observed numbers of positives in bins (Hosmer and Lemeshow).
+
+        Prefer `spiegelhalter`, `ratio` and `slope`. This test is known for three faults. Its p-value depends on the
+        number of bins and on how ties are binned. Its power grows with the number of rows: it misses gross errors in a
+        few hundred rows and rejects harmless ones in a million. And it does not say in which way probabilities are off.
+
+        Parameters
+        ----------
+        n_bins : int
+            Number of bins.
+        strategy : {"quantile", "uniform"}
+            Bins of equal mass (the statistic C) or of equal width (H).
+        fitted : bool
+            Whether the model was fitted on these rows. A fitted model has g - 2 degrees of freedom for g bins with
+            rows; on new rows, as here by default, the statistic has g.
+
+        Returns
+        -------
+        SignificanceResult
+            `statistic` is chi-square: the sum over bins of ``(O - E)**2 / (n q (1 - q))`` for n rows with mean
+            probability q, of which E = n q positives are expected and O are observed. It is infinite if a bin
+            contradicts a mean probability of 0 or 1.
+
+        Raises
+        ------
+        ValueError
+            If rows have weights or clusters, which this test does not allow for, or an option is out of range.
+
+        References
+        ----------
+        Hosmer and Lemeshow (1980), doi:10.1080/03610928008827941. Hosmer et al. (1997),
+        doi:10.1002/(SICI)1097-0258(19970515)16:9<965::AID-SIM509>3.0.CO;2-O (the faults).
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> found = fastevals.calibration([0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.8, 0.9])
+        >>> found.hosmer_lemeshow(2)
+        SignificanceResult(statistic=0.501, pvalue=0.7784, rejected=False)
+        """
+        for what, have in (("weights", self.is_weighted), ("clusters", self.n_clusters is not None)):
+            if have:
+                raise ValueError(
+                    f"hosmer_lemeshow needs independent rows of equal weight, got {what}: use spiegelhalter"
+                )
+        fitted, options = as_flag("fitted", fitted), checked_bins(n_bins, strategy)
+        bins = make_bins(self._forecasts, (options["n_bins"], options["strategy"]), self.confidence_level)
+        n, q, rate = (each[bins.counts > 0] for each in (bins.counts, bins.mean_predicted, bins.fraction_of_positives))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(rate == q, 0.0, n * np.square(rate - q) / (q * (1 - q)))
+        df = n.size - 2 if fitted else n.size
+        if df < 1:
+            raise ValueError(f"n_bins must leave a degree of freedom, got {n.size} bins for a fitted model")
+        compared = Compared("the predicted", f"the observed numbers of positives in {n.size} bins")
+        return decide(
+            "the Hosmer-Lemeshow test", compared, float(terms.sum()), Null("chi2", (df,)),
+            alpha=check_confidence_level(self.confidence_level)[1],
+        )  # fmt: skip
+
+    def _values(self) -> list[float]:
+        """Return the values in the order of `PARAMETERS`."""
+        return [math.log(self.ratio.value), self.intercept.value, self.slope_intercept.value, self.slope.value]
+
+    def _value_and_variance(self, quantity: str) -> tuple[float, float]:
+        """Return the log ratio, the intercept or the slope, and its variance."""
+        if quantity == "log_ratio":
+            return math.log(self.ratio.value), (self.ratio.standard_error / self.ratio.value) ** 2
+        estimate = getattr(self, quantity)
+        return estimate.value, estimate.standard_error**2
+
+    def _columns(self) -> Columns:
+        estimates = [({"quantity": name}, getattr(self, name)._columns()) for name in QUANTITIES]
+        z = self.spiegelhalter
+        rows = stack(estimates)
+        more = make_columns(
+            {
+                "quantity": ["predicted", "observed", "spiegelhalter"],
+                "value": [self.predicted, self.observed, z.statistic],
+                "pvalue": [math.nan, math.nan, z.pvalue],
+                "caution": "",
+            }
+        )
+        nothing = np.full(3, math.nan)
+        return {name: np.concatenate((more.get(name, nothing), column)) for name, column in rows.items()}
+
+    def _document(self) -> Document:
+        parts: list[Part] = [Sentence(self.conclusion, "verdict"), GAP, self._table(), GAP]
+        parts += [Sentence(each, "caution") for each in self.cautions]
+        sections = [Section(parts)]
+        if self.segments is not None:
+            sections.append(Section([GAP, *self.segments._parts()], "Segments"))
+        return Document("", self._short_title(), sections=sections, numbers=self.to_dict)
+
+    def _table(self) -> Table:
+        """Return the table of the numbers."""
+        z = self.spiegelhalter
+
+        def rows() -> Iterator[Row]:
+            for name in QUANTITIES:
+                each = getattr(self, name)
+                yield Row(WORDS[name], [Number(each.value), *_ends(each), PValue(each.pvalue)])
+            yield Row("Spiegelhalter's z", [Number(z.statistic), "", "", PValue(z.pvalue)])
+
+        return Table("numbers", "", ["quantity", "value", "low", "high", "p"], rows)
+
+    def _row(self) -> dict[str, Any]:
+        """Return the numbers as one row of a frame."""
+        row: dict[str, Any] = {
+            "n_samples": self.n_samples, "n_positives": self.n_positives, "predicted": self.predicted,
+            "observed": self.observed,
+        }  # fmt: skip
+        for name in ("ratio", "intercept", "slope"):
+            each = getattr(self, name)
+            row |= {name: each.value, f"{name}_low": each.confidence_interval.low}
+            row |= {f"{name}_high": each.confidence_interval.high, f"{name}_pvalue": each.pvalue}
+        return row | {"spiegelhalter": self.spiegelhalter.statistic, "spiegelhalter_pvalue": self.spiegelhalter.pvalue}
+
+
+def _ends(estimate: CalibrationEstimate) -> list[str]:
+    return format_column([*estimate.confidence_interval])
+
+
+class KeyedCalibrations(Frozen, Mapping[Any, Calibration]):
+    """A mapping from keys to calibrations."""
+
+    __slots__ = ()
+    calibrations: dict[Any, Calibration]
+
+    def __getitem__(self, key: Any) -> Calibration:
+        if key not in self.calibrations:
+            raise KeyError(f"{show(key)}: the keys are {', '.join(map(show, list(self.calibrations)[:8]))}")
+        return self.calibrations[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.calibrations)
+
+    def __len__(self) -> int:
+        return len(self.calibrations)
+
+    def __str__(self) -> str:
+        return self.to_text().rstrip()
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CalibrationSegments(KeyedCalibrations):
+    """Calibration of each segment of rows: a mapping from segment to `Calibration`, in ascending order.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns whose values name a segment; the key is a tuple of values if there are several.
+    calibrations : dict of key to Calibration
+        The mapping's items.
+    ratio_pvalues, spiegelhalter_pvalues : ndarray of shape (n_segments,)
+        p-values of the ratio and of Spiegelhalter's test, adjusted for the number of segments by Holm's method.
+    """
+
+    columns: tuple[str, ...]
+    calibrations: dict[Any, Calibration]
+    ratio_pvalues: Floats
+    spiegelhalter_pvalues: Floats
+
+    def __repr__(self) -> str:
+        lines = (f"{show(key)}: {each!r}" for key, each in self.calibrations.items())
+        return f"CalibrationSegments({len(self)} segments)" + first_lines(lines)
+
+    def worst_first(self) -> CalibrationSegments:
+        """Return the segments in ascending order of their smaller adjusted p-value, undefined ones last."""
+        smaller = np.fmin(self.ratio_pvalues, self.spiegelhalter_pvalues)
+        off = np.array([abs(each.spiegelhalter.statistic) for each in self.calibrations.values()])
+        order = np.lexsort((-np.nan_to_num(off), np.nan_to_num(smaller, nan=2.0)))
+        keys = list(self.calibrations)
+        return CalibrationSegments(
+            self.columns, {keys[k]: self.calibrations[keys[k]] for k in order.tolist()}, self.ratio_pvalues[order],
+            self.spiegelhalter_pvalues[order],
+        )  # fmt: skip
+
+    def _columns(self) -> Columns:
+        keys = [key if len(self.columns) > 1 else (key,) for key in self.calibrations]
+        named = {name: as_column([key[k] for key in keys]) for k, name in enumerate(self.columns)}
+        numbers = from_rows([each._row() for each in self.calibrations.values()])
+        adjusted = {
+            "ratio_adjusted_pvalue": self.ratio_pvalues, "spiegelhalter_adjusted_pvalue": self.spiegelhalter_pvalues
+        }  # fmt: skip
+        return {**named, **numbers, **adjusted}
+
+    def _document(self) -> Document:
+        return Document("", self._short_title(), sections=[Section(self._parts())], numbers=self.to_dict)
+
+    def _parts(self) -> list[Part]:
+        """Return the table of the segments, the worst first."""
+        worst = self.worst_first()
+
+        def rows() -> Iterator[Row]:
+            both = zip(worst.ratio_pvalues.tolist(), worst.spiegelhalter_pvalues.tolist(), strict=True)
+            for (key, each), (ratio_pvalue, z_pvalue) in zip(worst.calibrations.items(), both, strict=True):
+                name = ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+                yield Row(
+                    printable(name),
+                    [
+                        f"{each.n_samples:,}", f"{each.predicted:,.1f}", f"{each.observed:,.6g}",
+                        Number(each.ratio.value), *_ends(each.ratio),
+                        PValue(ratio_pvalue), Number(each.slope.value), Number(each.spiegelhalter.statistic),
+                        PValue(z_pvalue),
+                    ],
+                )  # fmt: skip
+
+        columns = [
+            ", ".join(self.columns),
+            "rows",
+            "predicted",
+            "observed",
+            "ratio",
+            "low",
+            "high",
+            "p",
+            "slope",
+            "z",
+            "p of z",
+        ]
+        note = Sentence(
+            f"Segments with the smallest p-value first; p-values are adjusted for {len(self)} segments (Holm).", "note"
+        )
+        return [Table("segments", "", columns, rows, n_shown=100, n_rows=len(self)), GAP, note]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CalibrationComparison(KeyedCalibrations):
+    """Calibration of several models: a mapping from model to `Calibration`, with the differences between models.
+
+    Attributes
+    ----------
+    calibrations : dict of model to Calibration
+        The mapping's items.
+    differences : dict of str to tuple of Difference
+        Differences in "log_ratio", "intercept" and "slope", with intervals and p-values that are simultaneous over all
+        pairs of models. The exponential of a difference in log_ratio is the ratio of two ratios.
+    """
+
+    calibrations: dict[Any, Calibration]
+    differences: dict[str, tuple[Difference, ...]]
+
+    def __repr__(self) -> str:
+        lines = (f"{printable(str(name))}: {each!r}" for name, each in self.calibrations.items())
+        return f"CalibrationComparison({len(self)} models)" + first_lines(lines)
+
+    @property
+    def conclusion(self) -> str:
+        """The conclusions of all models, in words."""
+        return " ".join(each.conclusion for each in self.calibrations.values())
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The cautions of all models, each once."""
+        return tuple(dict.fromkeys(caution for each in self.calibrations.values() for caution in each.cautions))
+
+    def _columns(self) -> Columns:
+        models = [({"model": name, "reference": None}, each._columns()) for name, each in self.calibrations.items()]
+        pairs = [
+            (
+                {"model": each.model, "reference": each.reference},
+                {"quantity": as_column([quantity]), **each._numbers()},
+            )
+            for quantity, differences in self.differences.items()
+            for each in differences
+        ]
+        return stack([*models, *pairs])
+
+    def _document(self) -> Document:
+        parts: list[Part] = []
+        for name, each in self.calibrations.items():
+            parts += [
+                Sentence(each.conclusion, "verdict"),
+                GAP,
+                each._table()._replace(title=printable(str(name))),
+                GAP,
+            ]
+        parts += [Sentence(each, "caution") for each in self.cautions]
+
+        def rows() -> Iterator[Row]:
+            for quantity, differences in self.differences.items():
+                for each in differences:
+                    pair = f"{quantity.replace('_', ' ')} of {each.model} - {each.reference}"
+                    ends = format_column([*each.confidence_interval])
+                    yield Row(printable(pair), [Number(each.value), *ends, PValue(each.pvalue)])
+
+        columns = ["difference", "value", "low", "high", "p"]
+        sections = [Section(parts), Section([GAP, Table("differences", "", columns, rows)], "Differences")]
+        return Document("", self._short_title(), sections=sections, numbers=self.to_dict)

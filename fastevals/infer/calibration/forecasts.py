@@ -1,0 +1,210 @@
+"""Forecasts with their outcomes, in blocks of equal rows: from threshold counts, or row by row for several models."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.ranking.ranking import Ranking
+
+Floats = NDArray[np.float64]
+T = TypeVar("T")
+
+
+class Block(NamedTuple):
+    """Some forecasts. Entry i has all rows with one probability, or a single row.
+
+    Attributes
+    ----------
+    p : ndarray of shape (n_models, n)
+        Each model's probability of a positive.
+    weights, squares : ndarray of shape (2, n)
+        Sums of the weights, and of the squared weights, of negatives and of positives.
+    clusters : ndarray of int of shape (n,), or None
+        The number of the cluster of each row.
+    """
+
+    p: Floats
+    weights: Floats
+    squares: Floats
+    clusters: NDArray[Any] | None
+
+    def rows(self) -> Floats:
+        """Return the number of negatives and of positives, as if the weights of an entry and class were equal."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.weights > 0, self.weights**2 / self.squares, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecasts(ABC):
+    """Probabilities and outcomes of rows.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        Number of clusters; None if rows are independent.
+    is_weighted : bool
+        Whether rows have weights.
+    unit : float
+        Weights are the user's weights times this power of two, so that no square over- or underflows.
+    """
+
+    n_clusters: int | None
+    is_weighted: bool
+    unit: float
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of entries that blocks are cut from."""
+
+    @abstractmethod
+    def block(self, part: slice) -> Block:
+        """Return the forecasts of some entries."""
+
+    @abstractmethod
+    def counts(self, model: int = 0) -> ThresholdCounts:
+        """Return a model's threshold counts, which are sums of weights if rows have weights."""
+
+    @abstractmethod
+    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
+        """Return the sum of squared weights in each bin of a model's counts, ascending."""
+
+    def sweep(self, function: Callable[[Block], T], step: int = 1) -> list[T]:
+        """Call a function on each block, distributed over threads; return the results in order.
+
+        Only every `step`-th entry is in the blocks.
+        """
+
+        def sweep_chunk(chunk: slice) -> list[T]:
+            return [function(self.block(slice(part.start, part.stop, step))) for part in blocks(chunk)]
+
+        return [each for results in run(sweep_chunk, chunks(self.size)) for each in results]
+
+    def blocks(self, n: int) -> Iterator[Block]:
+        """Yield all blocks, of about `n` entries each but not too few."""
+        for part in blocks(slice(0, self.size), max(n, ROWS_PER_BLOCK)):
+            yield self.block(part)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedForecasts(Forecasts):
+    """Forecasts of one model, counted by probability.
+
+    Attributes
+    ----------
+    by_probability : ThresholdCounts
+        Rows, or sums of weights.
+    squares : ThresholdCounts or None
+        Sums of squared weights at the same thresholds.
+    """
+
+    by_probability: ThresholdCounts
+    squares: ThresholdCounts | None
+
+    @property
+    def size(self) -> int:
+        """Number of distinct probabilities."""
+        return self.by_probability.thresholds.size - 1
+
+    def block(self, part: slice) -> Block:
+        """Return the rows with some probabilities."""
+        before, after = part, slice(part.start + 1, part.stop + 1, part.step)
+
+        def added(counts: ThresholdCounts) -> Floats:
+            return np.stack([column[after] - column[before] for column in (counts.fps, counts.tps)]).astype(np.float64)
+
+        p = self.by_probability.thresholds[np.newaxis, after].astype(np.float64, copy=False)
+        weights = added(self.by_probability)
+        return Block(p, weights, weights if self.squares is None else added(self.squares), None)
+
+    def counts(self, model: int = 0) -> ThresholdCounts:
+        """Return the counts."""
+        return self.by_probability
+
+    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
+        """Return sums between the counts' steps."""
+        squares = self.squares or self.by_probability
+        return np.asarray((np.diff(squares.tps[starts]) + np.diff(squares.fps[starts]))[::-1], dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowForecasts(Forecasts):
+    """Forecasts of one or more models for rows that may have weights, copies and clusters.
+
+    Attributes
+    ----------
+    p : tuple of ndarray of shape (n_rows,)
+        Each model's probabilities.
+    positive : ndarray of bool of shape (n_rows,)
+        Whether the row is positive.
+    weights, copies : ndarray of shape (n_rows,), or None
+        Weight, or number of copies, of each row, above zero.
+    clusters : ndarray of int of shape (n_rows,), or None
+        Numbers of the clusters, below `n_clusters`.
+    """
+
+    p: tuple[Floats, ...]
+    positive: NDArray[np.bool_]
+    weights: Floats | None
+    copies: NDArray[np.int64] | None
+    clusters: NDArray[Any] | None
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.positive.size
+
+    def block(self, part: slice) -> Block:
+        """Return some rows."""
+        sides = np.stack([~self.positive[part], self.positive[part]])
+        weights = sides.astype(np.float64)
+        if self.copies is not None:
+            weights *= self.copies[part]
+        squares = weights
+        if self.weights is not None:
+            weights = sides * self.weights[part]
+            squares = weights * weights
+        clusters = None if self.clusters is None else self.clusters[part]
+        return Block(np.stack([each[part] for each in self.p]), weights, squares, clusters)
+
+    def counts(self, model: int = 0) -> ThresholdCounts:
+        """Count a model's rows."""
+        labels = self.positive.astype(np.int8)
+        weights = {"sample_weight": self.weights, "frequency_weight": self.copies}
+        return Ranking(labels, self.p[model], pos_label=1, **weights).counts
+
+    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
+        """Add up the rows of each bin."""
+        squared = self.copies if self.weights is None else self.weights**2
+        return np.bincount(bins_of(self.p[model], edges), squared, edges.size - 1).astype(np.float64, copy=False)
+
+    def model(self, model: int) -> RowForecasts:
+        """Return the forecasts of one model."""
+        return replace(self, p=(self.p[model],))
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> RowForecasts:
+        """Return the forecasts of some rows."""
+        clusters, n_clusters = None if self.clusters is None else self.clusters[rows], self.n_clusters
+        if clusters is not None:
+            present, clusters = np.unique(clusters, return_inverse=True)
+            n_clusters = present.size
+        weights = None if self.weights is None else self.weights[rows]
+        copies = None if self.copies is None else self.copies[rows]
+        p = tuple(each[rows] for each in self.p)
+        return replace(
+            self, n_clusters=n_clusters, p=p, positive=self.positive[rows], weights=weights, copies=copies,
+            clusters=clusters,
+        )  # fmt: skip
+
+
+def bins_of(p: Floats, edges: Floats) -> NDArray[np.intp]:
+    """Return the bin of each probability; an edge belongs to the bin below it."""
+    return np.searchsorted(edges[1:-1], p)

@@ -1,0 +1,55 @@
+"""Conclusions and cautions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fastevals import calibration
+
+
+def credit(factor: float, n: int = 4000, power: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 9, n)
+    return rng.random(n) < factor * p**power, p
+
+
+def test_too_few_expected_positives_are_said_in_numbers() -> None:
+    found = calibration(*credit(1.4))
+    assert found.conclusion.startswith(
+        f"The model expects {found.predicted:,.0f} positives; {found.observed:,.0f} happened ("
+        f"{100 * (1 - found.ratio.value):.2g} % too few; ratio {found.ratio.value:.3f}, 95 % interval "
+    )
+    assert "too many" in calibration(*credit(0.7)).conclusion
+    assert "times as many as happened" in calibration(*credit(0.3)).conclusion
+
+
+def test_no_significant_miscalibration_is_said_with_its_numbers() -> None:
+    y, p = credit(1.0)
+    found = calibration(y, {"credit": p})["credit"]
+    assert found.conclusion.startswith("No significant miscalibration of credit: credit expects ")
+    assert f"(ratio {found.ratio.value:.3f}, 95 % interval " in found.conclusion
+    assert "adjusted for 3 tests" in found.conclusion
+    assert found.cautions == ()
+
+
+@pytest.mark.parametrize(("power", "way"), [(0.6, "extreme"), (1.4, "moderate")])
+def test_slopes_say_which_way(power: float, way: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(-1, 1.5, 4000)
+    found = calibration(rng.random(4000) < 1 / (1 + np.exp(-x)), 1 / (1 + np.exp(-x / power)))
+    assert f"The probabilities are too {way}: calibration slope {found.slope.value:.3f}, 95 %" in found.conclusion
+    assert found.slope.value == pytest.approx(power, rel=0.1)
+
+
+def test_few_rows_and_few_clusters_are_cautioned() -> None:
+    y, p = credit(1.0, 300)
+    found = calibration(y, p, groups=np.arange(300) % 20)
+    assert found.cautions[0].startswith(f"Only {y.sum()} positive rows: intervals and tests of calibration are rough")
+    assert found.cautions[1].startswith("Only 20 clusters: ")
+
+
+def test_weights_are_said() -> None:
+    y, p = credit(1.4)
+    found = calibration(y, p, sample_weight=np.full(y.size, 0.5))
+    assert found.conclusion.startswith(f"The model expects positives of weight {found.predicted:,.0f}; weight ")
