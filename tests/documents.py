@@ -379,8 +379,8 @@ def chapter_page() -> str:
         'This page covers chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection", and a course',
         "on it. Each example is a function of [fastevals/chapter](../fastevals/chapter) that uses public names only.",
         "`python -m fastevals.chapter NAME` solves one example; `--out DIR` writes pictures and `--html FILE` a page.",
-        "Computed figures are compared with printed ones. The source *recomputed* means that the figure was worked out",
-        "from the source's data without this package.",
+        "Computed figures are compared with printed ones. In the column *source*, *recomputed* means that the figure",
+        "to compare with was worked out from the same data without this package.",
     ]
     chapter = solve()
     pictures = [*chapter.pictures().names]

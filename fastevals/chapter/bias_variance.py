@@ -43,11 +43,11 @@ def overfitting() -> Answer:
         [
             "Degree 1 underfits and degree 13 overfits.",
             f"Degree 1: the mean squared error is large on training rows ({line:.3f}) and on new rows "
-            f"({line_new:.3f}). Degree 13: the training error is the smallest ({high:.3f}), the error on new "
-            f"rows the largest ({high_new:.3g}). Degree 3 has the smallest error on new rows ({cubic_new:.3f}).",
+            f"({line_new:.3f}). Degree 13: the training error is the smallest ({high:.3f}), and the error on "
+            f"new rows is the largest ({high_new:.3g}). Degree 3 has the smallest error on new rows ({cubic_new:.3f}).",
             f"The variance of the noise is {NOISE**2:.2f}. A training error below this variance, as for degree 13, "
             "means that the fit follows the noise. The picture shows this: the curve of degree 13 passes close to "
-            "every training row and swings between them.",
+            "every training row and swings between rows.",
         ],
         tables=[table("Mean squared error", ["", "training rows", "2,000 new rows"], errors)],
         pictures=[("fits", [panel(draw_fits, fits)])],
@@ -78,21 +78,21 @@ def bias_variance() -> Answer:
         for k, (degree, loss, fit) in enumerate(zip(range(9), curve.expected_loss.tolist(), curve.fits, strict=True))
     }
     cross, noise = parts["cross_term"][best], parts["noise"][best]
-    sample = "these are 200 test points; only on average is the squared noise 0.09 and the cross term 0"
+    sample = "computed on 200 test points; only on average is the squared noise 0.09 and the cross term 0"
     return Answer(
         [
             f"Degree {best} is best.",
-            "Below it the bias dominates: for a line, squared bias is "
-            f"{parts['bias_squared'][1]:.3f} of an expected loss of {curve.expected_loss[1]:.3f}. Above it the "
-            f"variance grows, from {parts['variance'][best]:.3f} to {parts['variance'][8]:.3f} at degree 8, because "
-            "the polynomials follow the noise of their training sets.",
+            "At lower degrees the bias dominates: for a line, the squared bias is "
+            f"{parts['bias_squared'][1]:.3f} and the whole expected loss is {curve.expected_loss[1]:.3f}. "
+            f"At higher degrees the variance grows, from {parts['variance'][best]:.3f} to {parts['variance'][8]:.3f} "
+            "at degree 8, because the polynomials follow the noise of their training sets.",
             "The noise is the same at every degree, and no learner can have an expected loss below it.",
-            "When noisy labels are the targets, the loss has a fourth part, the cross term, which (2.41) sets to zero. "
+            "When the targets are noisy labels, the loss has a fourth part, the cross term, which (2.41) sets to zero. "
             "It is zero on average over the noise, but not on a given test set. With the cross term the parts add up "
             "exactly.",
         ],
         [
-            Comparison("loss minus its four parts, at most", float(np.abs(left).max()), "0.000000000", "exact"),
+            Comparison("largest gap between loss and sum of parts", float(np.abs(left).max()), "0.000000000", "exact"),
             Comparison("noise", float(noise), "0.0900", "0.3 squared", sample),
             Comparison("cross term at the best degree", float(cross), "0.0000", "book (2.41)", sample),
         ],

@@ -33,7 +33,10 @@ SECTIONS = (
 TITLE = "Model evaluation and selection"
 FACTS = (
     Fact("chapter", "2 of Zhou Zhihua, Machine Learning (2016), with the examples and homework of a course on it"),
-    Fact("printed", "figures from the book, the course and other sources; where one differs, the reason is given"),
+    Fact(
+        "printed",
+        "figures from the book, the course and other sources; where a computed figure differs, the reason is given",
+    ),
 )
 
 
@@ -90,13 +93,13 @@ def solve(name: str | None = None) -> Chapter:
     Parameters
     ----------
     name : str, optional
-        A name from `examples`. By default all are solved, in the order of the chapter; an example whose optional
-        package is missing says so in place of its answer.
+        A name from `examples`. By default all examples are solved, in the order of the chapter; if an example needs
+        an optional package that is missing, its answer says so.
 
     Returns
     -------
     Chapter
-        Its `solved` holds each `Example` with its `Answer`.
+        The attribute `solved` holds each `Example` with its `Answer`.
 
     Raises
     ------

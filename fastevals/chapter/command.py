@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0 on success, 2 after an error and 130 after Ctrl-C, each with one line on stderr.
+        Exit status: 0 on success, 2 after an error, 130 after Ctrl-C. An error or Ctrl-C prints one line to stderr.
     """
     return run_program(PROGRAM, argv, _parse, _run)
 

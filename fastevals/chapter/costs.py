@@ -21,8 +21,8 @@ SMALL_INCHES = (4.0, 4.4)  # inches
 def cost_curves() -> Answer:
     """Cost curves of the twenty instances at costs 1:1, 1:3 and 1:5.
 
-    A phishing filter is evaluated. A false positive costs 1, a false negative (missed phishing) 1, 3 or 5. How do the
-    cost curves differ?
+    A phishing filter is evaluated. A false positive costs 1, and a false negative (missed phishing) costs 1, 3 or 5.
+    How do the cost curves differ?
     """
     curve = Ranking(CLASSES, SCORES).cost_curve()
     costs = [1, 3, 5]
@@ -33,11 +33,11 @@ def cost_curves() -> Answer:
     best = {f"1:{cost}": [*curve.at(prior=0.5, cost_fn=cost), *curve.at(prior=0.1, cost_fn=cost)] for cost in costs}
     return Answer(
         [
-            "Over PC(+) they are the same curve, because PC(+) already includes the costs: it weights each "
-            "prior by its cost.",
-            "The costs only determine which point of the axis applies.",
-            "Over the prior of the positive class they differ. The more a false negative costs, the further left the "
-            f"curve peaks (at a prior of {peaks}).",
+            "Plotted against PC(+), the three curves are the same, because PC(+) already includes the costs: it "
+            "multiplies the prior of each class by the cost of misclassifying that class.",
+            "The costs only determine which PC(+) corresponds to a prior.",
+            "Plotted against the prior of the positive class, the curves differ. The more a false negative "
+            f"costs, the further left the curve peaks (at a prior of {peaks}).",
             "The more a false negative costs, the lower the best threshold at a given prior.",
         ],
         [
@@ -45,13 +45,17 @@ def cost_curves() -> Answer:
                 Comparison(f"lower envelope at PC(+) = {x}", curve.at(probability_cost=x).value, printed, RECOMPUTED)
                 for x, printed in zip(places, ["0.08", "0.2", "0.3", "0.225", "0.09"], strict=True)
             ),
-            Comparison("area under the curve over PC(+)", curve.area, "0.189881", RECOMPUTED),
+            Comparison("area under the curve: normalised cost against PC(+)", curve.area, "0.189881", RECOMPUTED),
             *(
-                Comparison(f"area under the curve over the prior at {name}, normalised", each.area, printed, RECOMPUTED)
+                Comparison(
+                    f"area under the curve: normalised cost against prior, costs {name}", each.area, printed, RECOMPUTED
+                )
                 for (name, each), printed in zip(over_prior.items(), ["0.1899", "0.1706", "0.1482"], strict=True)
             ),
             *(
-                Comparison(f"area under the curve over the prior at {name}, per row", each.area, printed, RECOMPUTED)
+                Comparison(
+                    f"area under the curve: cost per row against prior, costs {name}", each.area, printed, RECOMPUTED
+                )
                 for (name, each), printed in zip(in_all.items(), ["0.1899", "0.3035", "0.3476"], strict=True)
             ),
         ],
@@ -103,14 +107,14 @@ def train_test() -> Answer:
             f"The logistic regression costs less: {rows[logistic_name][-1]:.3f} per test row, against "
             f"{rows[tree_name][-1]:.3f} for the tree.",
             f"On training rows the tree looks better: its error rate is {100 * rows['tree, training'][3]:.1f} %, "
-            f"against {100 * rows['logistic, training'][3]:.1f} % for the logistic regression. On test rows the tree's "
-            f"AUC falls from {rows['tree, training'][0]:.3f} to {rows['tree, test'][0]:.3f}, and the logistic "
-            f"regression's only from {rows['logistic, training'][0]:.3f} to {rows['logistic, test'][0]:.3f}: the tree "
-            "overfits.",
+            f"against {100 * rows['logistic, training'][3]:.1f} % for the logistic regression. But the tree overfits: "
+            f"its AUC falls from {rows['tree, training'][0]:.3f} on training rows to {rows['tree, test'][0]:.3f} on "
+            f"test rows, while the logistic regression's AUC falls only from {rows['logistic, training'][0]:.3f} to "
+            f"{rows['logistic, test'][0]:.3f}.",
             f"The threshold is {threshold:.3f} = 2 / (2 + 1). For a tumour that is benign with probability p, "
             "predicting benign costs 2 (1 - p) on average and predicting malignant costs p. This threshold uses no "
             "labels, so it cannot overfit them.",
-            f"With costs of 2:1 the logistic regression costs less if the prior of benign tumours is {cheaper}.",
+            f"With costs of 2:1 the logistic regression costs less at priors of benign tumours from {cheaper}.",
         ],
         tables=[
             table(
@@ -140,7 +144,7 @@ def train_test() -> Answer:
 
 
 def _scores_of_two_models() -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Fit two models to 70 % of the rows; return classes and scores by model, for training and test rows."""
+    """Fit two models to 70 % of the rows; return each model's classes and scores of training rows and of test rows."""
     datasets = import_optional("sklearn.datasets", NO_SKLEARN)
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

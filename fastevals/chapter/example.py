@@ -25,18 +25,18 @@ from fastevals.document.document import (
 )
 from fastevals.document.picture import Panel
 
-Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
+Pictures = Sequence[tuple[str, Sequence[Panel]]]  # pairs: a kind of picture (part of file names), its panels
 HALF_DIGIT = 0.5 * (1 + 1e-9)  # in units of the last printed digit
 
 
 class Comparison(NamedTuple):
-    """A computed figure and the one that a source prints."""
+    """A computed figure and the figure that a source prints."""
 
     what: str
     here: float
     printed: str  # with the digits of the source
     source: str
-    why: str = ""  # the two differ
+    why: str = ""  # reason why the two figures differ, if they do
 
     @property
     def decimals(self) -> int:
@@ -50,13 +50,13 @@ class Comparison(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The computed figure with the printed number of decimals, at least four."""
+        """The computed figure with as many decimals as the printed one, but at least four."""
         return f"{self.here:.{max(4, self.decimals)}f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: sentences, beginning with the short answer; figures next to printed ones; tables; pictures."""
+    """An answer: sentences (the short answer first), figures compared with printed ones, tables and pictures."""
 
     sentences: Sequence[str]
     comparisons: Sequence[Comparison] = ()
@@ -64,7 +64,7 @@ class Answer:
     pictures: Pictures = ()
 
     def comparison_table(self, *, with_reasons: bool = True) -> Table:
-        """Return the computed and the printed figures."""
+        """Return a table of the computed and the printed figures."""
         has_reasons = with_reasons and any(each.why for each in self.comparisons)
         columns = ["", "fastevals", "printed", "source", *(["why they differ"] if has_reasons else [])]
         rows = [
@@ -91,7 +91,7 @@ class Solved(NamedTuple):
     answer: Answer
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the example and its answer as in the JSON output, pictures by name only."""
+        """Return the example and its answer as in the JSON output, which has only the names of pictures."""
         (name, section, title, question, _), answer = self
         tables = [
             {"title": table.title, "columns": [*table.columns], "rows": [written(row) for row in table.made()]}

@@ -39,8 +39,8 @@ def exercise_2_1() -> Answer:
     return Answer(
         [
             "There are C(500, 150)^2 stratified splits, which is the number that the chapter asks for.",
-            "It has "
-            f"{len(str(stratified))} digits. Without stratification there are C(1000, 300), a number of "
+            "This number has "
+            f"{len(str(stratified))} digits. Without stratification there are C(1000, 300) splits, a number of "
             f"{len(str(plain))} digits, so one in {plain / stratified:.0f} splits is stratified.",
             "C(500, 150) = C(500, 350), so it does not matter whether test or training rows are chosen. "
             "HoldOut(0.3, stratified=True).count_splits(y, y) returns the number.",
@@ -60,7 +60,7 @@ def _log10(number: int) -> float:
 
 
 def majority(x: Any, y: Any, x_new: Any) -> Any:
-    """Predict the majority class of the training rows; guess at random where there is none."""
+    """Predict the majority class of the training rows; guess at random if there is none."""
     positive, n = int(y.sum()), len(y)
     if 2 * positive == n:
         return np.random.default_rng(x_new.tolist()).integers(0, 2, len(x_new))
@@ -71,8 +71,8 @@ def majority(x: Any, y: Any, x_new: Any) -> Any:
 def exercise_2_2() -> Answer:
     """Exercise 2.2: leave-one-out against ten folds.
 
-    100 rows, 50 of each class. The learner predicts the majority class of its training rows and guesses at random if
-    there is none. Which error rates do 10-fold cross-validation and leave-one-out report?
+    There are 100 rows, 50 of each class. The learner predicts the majority class of its training rows and guesses at
+    random if there is none. Which error rates do 10-fold cross-validation and leave-one-out report?
     """
     x, y = np.arange(100), np.arange(100) % 2
     folds = estimate_error(majority, x, y, KFold(10, n_repeats=100, stratified=True, rng=0), "error_rate")["error_rate"]
@@ -83,9 +83,10 @@ def exercise_2_2() -> Answer:
             f"Ten stratified folds report an error rate of {100 * folds.value:.0f} %, which differs from 50 % only by "
             f"the luck of the guesses; leave-one-out reports {100 * one_out.value:.0f} %. On new rows the learner "
             "is wrong half of the time.",
-            "In stratified folds the training rows have 45 of each class, so the learner guesses. Leave-one-out leaves "
-            "49 training rows of the tested class and 50 of the other, so the learner always predicts the wrong class.",
-            f"Unstratified folds partly share this flaw: they report {100 * plain.value:.0f} %. "
+            "With stratified folds there are 45 training rows of each class, so the learner guesses. Leave-one-out "
+            "leaves 49 training rows of the test row's class and 50 of the other, so the learner always predicts the "
+            "wrong class.",
+            f"Unstratified folds partly share leave-one-out's flaw: they report {100 * plain.value:.0f} %. "
             "Whenever a test fold has more rows of one class, the training rows have more of the other.",
         ],
         [
@@ -143,7 +144,11 @@ def exercise_2_4() -> Answer:
             "So a point of the P-R curve with P > 0 determines a point of the ROC curve, and vice versa. The class "
             "ratio enters P but neither TPR nor FPR.",
         ],
-        [Comparison("difference between FPR and the identity, at most", apart, "0.000000000", "exact")],
+        [
+            Comparison(
+                "largest difference between FPR and (m+ / m-) R (1 - P) / P", apart, "0.000000000", "exact"
+            )
+        ],
         [table("Twenty instances", ["Threshold", "TPR = R", "FPR", "P", "(m+ / m-) R (1 - P) / P"], rows)],
     )  # fmt: skip
 
@@ -152,8 +157,8 @@ def exercise_2_4() -> Answer:
 def exercise_2_5() -> Answer:
     """Exercise 2.5: AUC = 1 - rank loss, formula (2.22).
 
-    The rank loss counts pairs of a positive and a negative row in the wrong order, ties as one half. Why is it equal
-    to the area above the ROC curve, even with ties?
+    The rank loss is the share of pairs of a positive and a negative row that are in the wrong order; a tied pair counts
+    one half. Why is the rank loss equal to the area above the ROC curve, even with ties?
     """
     tied = Ranking(CLASSES, [round(score, 1) for score in SCORES])
     rows = {}
@@ -165,9 +170,9 @@ def exercise_2_5() -> Answer:
         [
             "The area above the curve and the rank loss count the same pairs.",
             "Each positive row lifts the ROC curve by 1 / m+. To the left of this step are the negatives that score "
-            "higher, each 1 / m- wide. So each pair in the wrong order adds 1 / (m+ m-) to the area above the curve. A "
-            "group of tied scores gives a sloping segment, with half of the group's rectangle above the curve: this "
-            "half is the 1/2 in the rank loss.",
+            "higher; each of them has moved the curve 1 / m- to the right. So each pair in the wrong order adds "
+            "1 / (m+ m-) to the area above the curve. A group of tied scores gives a sloping segment, and half of the "
+            "group's rectangle lies above this segment: this half is the 1/2 in the rank loss.",
             "The trapezoids of (2.20) therefore add up to exactly 1 minus the rank loss of (2.21).",
         ],
         [
@@ -199,8 +204,8 @@ def exercise_2_6() -> Answer:
             "E = (1 - p) FPR + p (1 - TPR), where p is the share of positive rows.",
             "Each point of the ROC curve has one "
             "error rate, and points with equal error rates lie on a line of slope (1 - p) / p.",
-            "The least error rate is at the point of the convex hull that such a line touches first from the upper "
-            "left. So the prior decides which threshold is best, as the table shows.",
+            "The least error rate is at the point of the convex hull that such a line touches first as it "
+            "approaches from the upper left. So the prior decides which threshold is best, as the table shows.",
         ],
         [Comparison("least error rate at a prior of 0.5", least, "0.3", RECOMPUTED)],
         [
@@ -235,7 +240,7 @@ def exercise_2_7() -> Answer:
             "curves with the same hull have the same envelope and the same expected cost.",
         ],
         [
-            Comparison("largest difference between a ROC point and its line's", lost, "0.000000000", "exact"),
+            Comparison("largest difference of a ROC point from the point of its line", lost, "0.000000000", "exact"),
             Comparison("corners of the hull", float(of_hull), "6", RECOMPUTED),
         ],
         pictures=[("roc", [curves("roc", {"20 instances": ranking}, hull=True)]),
@@ -270,11 +275,11 @@ def exercise_2_8() -> Answer:
         [
             "Min-max scaling has a fixed range but suffers more from outliers; z-scores have no fixed range.",
             "Min-max scaling guarantees the range [0, 1] on the rows that define it. New rows can leave that range, "
-            "and one outlier squeezes all others together: with a typing error of 2300 horsepower, the 392 cars keep "
-            f"{100 * float(rows['min-max'][3]):.0f} % of their range.",
+            "and one outlier squeezes all other values together: when a car with 2300 horsepower, a typing error, is "
+            f"added, the 392 cars keep {100 * float(rows['min-max'][3]):.0f} % of their range.",
             "z-scores need a mean and a standard deviation, which an outlier also moves, but "
             f"less: the cars keep {100 * float(rows['z-score'][3]):.0f} % of their range.",
-            "Both are increasing functions, so neither changes an AUC. Distances do change. For the "
+            "Both scalings are increasing functions, so neither changes an AUC. Distances do change. For the "
             "nearest neighbour on displacement and acceleration, scaling raises the error, because it gives "
             "acceleration as much weight as displacement. The scaling must be computed on training rows only.",
         ],
@@ -318,12 +323,12 @@ def exercise_2_9() -> Answer:
             f"Here the statistic, 3.5, is below the critical value 3.841 (p = {plain.pvalue:.4f}), so the "
             "hypothesis is not rejected.",
             "(1) State the hypothesis: both algorithms have the same error rate. (2) Derive the expected counts: 28 "
-            "and 28. (3) Add up (observed - expected)^2 / expected: 49 / 28 + 49 / 28 = 3.5. (4) Compare with the "
-            "chi-squared distribution with 1 degree of freedom, the number of cells minus 1. (5) Reject if the "
-            "statistic is above the critical value, 3.841 at level 0.05.",
-            "A chi-squared test is two-sided in the counts but rejects only large values of the statistic. The "
+            "and 28. (3) Add up (observed - expected)^2 / expected: 49 / 28 + 49 / 28 = 3.5. (4) Compare the sum "
+            "with the chi-squared distribution with 1 degree of freedom, the number of cells minus 1. (5) Reject "
+            "the hypothesis if the statistic is above the critical value, 3.841 at level 0.05.",
+            "A chi-squared test is two-sided in the counts, but rejects only if the statistic is large. The "
             f"distribution is an approximation. Yates' correction, (|35 - 21| - 1)^2 / 56 = {corrected.statistic:.3f}, "
-            "makes it closer; with few counts the exact binomial test is better.",
+            "makes the approximation closer; with small counts the exact binomial test is better.",
         ],
         [
             Comparison("chi-squared by hand", by_hand, "3.5", RECOMPUTED),
@@ -339,8 +344,8 @@ def exercise_2_9() -> Answer:
 def exercise_2_10() -> Answer:
     """Exercise 2.10: (2.34) against (2.35) in Friedman's test.
 
-    Both statistics test the same hypothesis. How do they differ? If the algorithms are equal, all rankings of each data
-    set are equally likely, so the probability that a test rejects at level 0.05 can be counted exactly.
+    Both statistics test the same hypothesis. How do they differ? If the algorithms are equal, all their rankings on
+    each data set are equally likely, so the exact probability that a test rejects at level 0.05 can be counted.
     """
     rows = {}
     for n, k in ((5, 3), (10, 3), (5, 4), (8, 4)):
@@ -356,28 +361,29 @@ def exercise_2_10() -> Answer:
     most, least = max(row[2] for row in rows.values()), min(row[2] for row in rows.values())
     return Answer(
         [
-            "They use different critical values, and (2.35) rejects at least as often as (2.34).",
-            "(2.35) is an increasing function of (2.34), so both order results in the same way. They differ in the "
-            "distribution that each is compared with, and therefore in the critical value. In the table both critical "
-            "values are in units of (2.34).",
+            "The two tests use different critical values, and (2.35) rejects at least as often as (2.34).",
+            "(2.35) is an increasing function of (2.34), so both put results in the same order. But each is compared "
+            "with its own distribution and so has its own critical value. In the table both critical values are "
+            "on the scale of (2.34).",
             f"With few data sets (2.34) is conservative: it rejects {100 * least:.1f} to {100 * most:.1f} % of true "
             "hypotheses instead of 5 %. (2.35) has the smaller critical value, so it rejects at least as often and has "
-            f"more power. With 5 data sets and 4 algorithms it exceeds the level: it rejects "
+            f"more power. With 5 data sets and 4 algorithms (2.35) exceeds the level: it rejects "
             f"{100 * rows['5 data sets, 4 algorithms'][3]:.1f} %. Both approach 5 % as the number of data sets grows.",
-            "With few data sets the statistic has few possible values, so no test attains the level exactly, and the "
-            "two can coincide. friedman_test uses (2.35) by default.",
+            "With few data sets the statistic has few possible values, so no test attains the level exactly, and "
+            "(2.34) and (2.35) can reject in exactly the same cases. friedman_test uses (2.35) by default.",
         ],
         tables=[
             table(
                 "Level 0.05: critical values, and probability of rejecting a true hypothesis",
-                ["", "(2.34) above", "(2.35): above", "rejects by (2.34)", "rejects by (2.35)"], rows,
+                ["", "critical value, (2.34)", "critical value, (2.35)", "probability, (2.34)", "probability, (2.35)"],
+                rows,
             )
         ],
     )  # fmt: skip
 
 
 def _rank_tables(n: int, k: int) -> list[tuple[Any, float]]:
-    """Return a table of ranks for each set of rank sums, and the probability of these sums if algorithms are equal."""
+    """Return one table of ranks per possible set of rank sums, and the set's probability for equal algorithms."""
     tables: dict[tuple[int, ...], Any] = {(0,) * k: np.empty((0, k))}
     ways: Counter[tuple[int, ...]] = Counter({(0,) * k: 1})
     for _ in range(n):

@@ -1,4 +1,4 @@
-"""The book's formulas and terms with their Chinese names and calls, and misprints of formulas that readers meet."""
+"""The book's formulas and terms with their Chinese names and calls, and formulas that some sources misprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Term(NamedTuple):
 
     english: str
     chinese: str
-    call: str  # below `fastevals`; empty where no call is needed
+    call: str  # a name in `fastevals`; empty if no call is needed
 
 
 FORMULAS = {  # by number in the book
@@ -118,8 +118,8 @@ def formulas() -> Answer:
         [
             "The first table lists the formulas by number. All functions are in the package fastevals.",
             "Formulas (2.3), (2.6) and (2.7) are expectations over a distribution, which data can only estimate. "
-            "Macro averages, (2.12) to (2.14), and micro averages, (2.15) to (2.17), are methods of a stack of "
-            'confusion matrices; for (2.14) pass macro="of-means" to f_score.',
+            "Methods of a stack of confusion matrices compute macro averages, (2.12) to (2.14), and micro averages, "
+            '(2.15) to (2.17); for (2.14) pass macro="of-means" to f_score.',
         ],
         tables=[
             table("Formulas", ["Formula", "quantity", "中文", "call"], numbered),
@@ -171,19 +171,19 @@ def misprints() -> Answer:
             ("book (2.23)", "notes on the chapter", "course"), ("false negative", "class 0 is the positive class")
         ),
         "notes on measures": ("false positive", "class 1 is the positive class"),
-        "fastevals": ("not used", "it has cost_fn, cost_fp, and matrices indexed [true, predicted]"),
+        "fastevals": ("not used", "costs are named cost_fn and cost_fp; a cost matrix is indexed [true, predicted]"),
     }
-    swapped = "the axes are swapped, so this is the area on the other side of the curve"
+    swapped = "the axes are swapped, so the printed figure is the area above the curve"
     return Answer(
         [
             f"The first table lists {len(rows)} misprints.",
-            "The last table shows how some of them change a figure.",
+            "The last table shows how some of the misprints change a figure.",
             "cost01 is no misprint, but its meaning depends on which class is called 0. Read the definition before you "
             f"copy a cost: with cost01 = 5 and cost10 = 1 the total cost here is {5 * fn + fp} if cost01 is the cost "
             f"of a false negative, and {5 * fp + fn} if it is the cost of a false positive.",
             "Up to the 30th printing, (2.27) varies the true error rate e, although the test fixes this rate at e0. "
             f"The printed formula gives {as_printed:.3f} for m = 10, e0 = 0.3 and alpha = 0.05, less than e0 itself. "
-            "It would reject learners whose error rate is below 0.3.",
+            "With this critical value, test error rates below 0.3 could reject the hypothesis that e is at most 0.3.",
         ],
         [
             Comparison("F1", matrix.f_score(), f"{2 * tp / (m + tp + tn):.3f}", "notes on measures", "subtract TN"),
@@ -197,7 +197,7 @@ def misprints() -> Answer:
                 "each of the m folds has one row",
             ),
             Comparison(
-                "mean squared error if 1 and 3 are predicted for 0", float(parts.expected_loss),
+                "mean squared error of predictions 1 and 3 for the true value 0", float(parts.expected_loss),
                 f"{parts.variance + np.sqrt(parts.bias_squared):.1f}", "notes on 2.1 to 2.3",
                 "the bias must be squared",
             ),

@@ -28,8 +28,9 @@ def scored_instances() -> Answer:
     at_half = ranking.confusion_at(0.5)
     return Answer(
         [
-            f"The positive row scores higher in {100 * ranking.roc_auc():.0f} % of the 100 pairs, which is the AUC.",
-            f"The rank loss is the rest, {ranking.rank_loss():.2f}.",
+            f"In {100 * ranking.roc_auc():.0f} % of the 100 pairs of a positive and a negative row, the positive row "
+            "scores higher: this share is the AUC.",
+            f"The rank loss is the remaining share, {ranking.rank_loss():.2f}.",
             f"The threshold {threshold} has the highest accuracy, {accuracy:.2f}. The obvious threshold, 0.5, has only "
             f"{at_half.accuracy():.2f}, because these scores are not probabilities.",
             "The area under the P-R curve depends on the interpolation between points. Straight lines assume "
@@ -45,7 +46,7 @@ def scored_instances() -> Answer:
             ),
             Comparison("area under the ROC hull", ranking.roc_curve().hull().area, "0.755", RECOMPUTED),
             Comparison("highest accuracy", accuracy, "0.7", "Fawcett (2006)"),
-            Comparison("its threshold", threshold, "0.54", "Fawcett (2006)"),
+            Comparison("threshold of the highest accuracy", threshold, "0.54", "Fawcett (2006)"),
             Comparison("accuracy at 0.5", at_half.accuracy(), "0.6", "Fawcett (2006)"),
             Comparison("average precision", ranking.average_precision(), "0.735748", RECOMPUTED),
             Comparison("P-R area, straight lines", ranking.pr_auc(interpolation="linear"), "0.719124", RECOMPUTED),
@@ -62,8 +63,8 @@ def scored_instances() -> Answer:
 def quotas() -> Answer:
     """P-R points by quota: (R_k, P_k).
 
-    An admission office admits the k best scores. For quotas k = 1, 2, ..., what are recall R_k and precision P_k? The
-    rows are the twenty scored instances.
+    An admission office admits the k applicants with the highest scores. For quotas k = 1, 2, ..., what are recall R_k
+    and precision P_k? The rows are the twenty scored instances.
     """
     ranking = Ranking(CLASSES, SCORES)
     points = {str(k): ranking.threshold_for(n_predicted=k).threshold for k in range(1, 21)}
@@ -76,10 +77,10 @@ def quotas() -> Answer:
     return Answer(
         [
             "The table lists the points.",
-            "threshold_for(n_predicted=k) returns the threshold for a quota, and confusion_at the counts at that "
-            "threshold.",
-            "precision_recall_curve returns all points in one call. The scores have no ties, so its k-th point is "
-            "(R_k, P_k). With ties a quota can end inside a group of equal scores, which no threshold can split.",
+            "threshold_for(n_predicted=k) returns the threshold for a quota, and confusion_at returns the counts at "
+            "that threshold.",
+            "precision_recall_curve returns all points in one call. The scores have no ties, so the curve's k-th point "
+            "is (R_k, P_k). With ties a quota can end inside a group of equal scores, which no threshold can split.",
             f"Where the quota equals the number of positive rows, k = 10, recall and precision are equal: "
             f"{equal.value:.1f}, the break-even point.",
         ],
@@ -124,7 +125,8 @@ def tenfold_negatives() -> Answer:
             "TPR and FPR are rates within one class, so the AUC is "
             f"{one.roc_auc():.2f} both times. Average precision drops from "
             f"{one.average_precision():.3f} to {ten.average_precision():.3f}.",
-            "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR). Ten times the negatives multiply FP by ten, so "
+            "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR), where m- and m+ are the numbers of negative and "
+            "positive rows. Repeating the negatives ten times multiplies FP by ten, so "
             f"at 0.54 the precision drops from {found[names[0]][-1]:.3f} to {precision:.3f} while recall stays "
             f"{tpr:.1f}.",
             "The ROC curve is exactly the same because the negatives are copies. With newly drawn negatives the "
@@ -170,13 +172,13 @@ def three_models() -> Answer:
     return Answer(
         [
             "random_forest is best: it has the largest areas under the ROC and P-R curves, the highest break-even "
-            "point and the lowest expected cost over PC(+).",
-            "Its ROC curve lies above that of naive_bayes everywhere. It crosses the curve of logistic, which is "
+            "point and the smallest area under the cost curve.",
+            "Its ROC curve lies above naive_bayes's curve everywhere, but crosses logistic's curve: logistic is "
             "better where almost no positive may be missed. random_forest costs less than logistic at PC(+) from "
             f"{wins}.",
             f"random_forest's AUC is higher than logistic's by {-auc.value:.4f} ({_interval(auc)}; p = "
-            f"{auc.pvalue:.3f}), and its AP by {-ap.value:.4f} ({_interval(ap)}; p = {ap.pvalue:.3f}). Intervals and "
-            "p-values are simultaneous over both comparisons (max-T).",
+            f"{auc.pvalue:.3f}), and its AP by {-ap.value:.4f} ({_interval(ap)}; p = {ap.pvalue:.3f}). For each "
+            "metric, intervals and p-values are simultaneous over the comparisons with the two other models (max-T).",
             "P-R curves separate models whose ROC curves look alike: only a tenth of the rows are positive, and "
             "precision counts the negatives among the rows predicted positive.",
         ],
@@ -196,8 +198,8 @@ def macro_micro() -> Answer:
     """Macro and micro averages of three models over five folds.
 
     Three binary classifiers are evaluated in each of five folds. What are macro and micro precision, recall and F1 at a
-    suitable threshold, and what are the macro and micro cost curves? The data of the homework are not public. These are
-    scores of handwritten digits; the positive class is the digit 8.
+    suitable threshold, and what are the macro and micro cost curves? The data of the homework are not public. Here the
+    rows are images of handwritten digits, and the positive class is the digit 8.
     """
     digits = load_digits_eight()
     label, fold = digits["label"], digits["fold"]
@@ -217,12 +219,12 @@ def macro_micro() -> Answer:
             "random_forest has the highest precision and F1 by both averages, and the lowest cost curve.",
             "naive_bayes finds nearly all 8s, but for each 8 that it finds it also classifies more than three images "
             "of other digits as 8.",
-            "Macro averages the rates of the folds, micro pools their counts. The two agree here because the folds are "
-            f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They would "
-            "differ more if the folds differed in size or class ratio.",
-            "The threshold maximises F1 on these same rows, so the figures are slightly optimistic.",
-            'Macro F1 follows the chapter: the F1 of macro precision and macro recall (macro="of-means"). Other '
-            "libraries average the F1 of the folds.",
+            "The macro average is the mean of the folds' rates; the micro average pools the folds' counts. The two "
+            "agree here because the folds are stratified and equally large: the areas of the cost curves differ by at "
+            f"most {most:.4f}. The averages would differ more if the folds differed in size or class ratio.",
+            "Each model's threshold maximises F1 on these same rows, so the figures are slightly optimistic.",
+            "Macro F1 is defined as in the chapter: it is the F1 of macro precision and macro recall "
+            '(macro="of-means"). Other libraries average the F1 of the folds.',
         ],
         tables=[
             table("At the threshold of the highest F1", ["", "threshold", "precision", "recall", "F1"], rows),
@@ -233,6 +235,6 @@ def macro_micro() -> Answer:
 
 
 def _interval(difference: Any) -> str:
-    """Return the 95 % interval of random_forest's lead; `difference` is the other model's value minus its value."""
+    """Return the 95 % interval of random_forest's lead; `difference` is the other model's value minus the forest's."""
     low, high = difference.confidence_interval
     return f"95 % interval {-high:.4f} to {-low:.4f}"

@@ -17,7 +17,7 @@ CAPTIONS = show_pictures.CAPTIONS | {
     "null": Caption("Test", "distribution of the statistic under the hypothesis, rejection region and observed value"),
     "estimates": Caption("Estimates", "by splitting scheme, with 95 % intervals"),
     "spread": Caption("Test sets", "mean, and the range of the middle 95 %"),
-    "folds": Caption("Splits", "how rows are dealt to training and test sets"),
+    "folds": Caption("Splits", "how each scheme divides rows into training and test sets"),
     "fits": Caption("Fits", "over the data, with the truth"),
     "tenfold": Caption("Curves", "with the original negatives and with ten times as many"),
     "three_models": Caption("Model", ""),
@@ -27,7 +27,7 @@ Size = tuple[float, float]
 
 
 def curves(kind: str, models: Mapping[str, Any], title: str | None = None, **options: Any) -> Panel:
-    """Return the picture of a kind of curve; `models` maps names to rankings or curves."""
+    """Return a picture of curves of one kind; `models` maps names to rankings or curves."""
     entry = CURVES[kind]
     named = as_models("models", models, entry.kind, entry.of_ranking)
     drawn = panel(drawing_of(entry), named, style.figure_size(style.SIZES[entry.size], len(models)), title, **options)

@@ -30,7 +30,7 @@ def critical_values() -> Answer:
     levels, counts = (0.05, 0.1), range(2, 11)
 
     def results(n: int, k: int) -> Any:
-        """Return arbitrary results, because critical values depend only on the numbers `n` and `k`."""
+        """Return arbitrary results of `k` algorithms on `n` data sets; critical values depend only on these numbers."""
         return np.add.outer(np.arange(n), np.arange(k)) % k
 
     def t(k: int, level: float) -> float:
@@ -50,8 +50,9 @@ def critical_values() -> Answer:
     columns = ["", *map(str, counts)]
     return Answer(
         [
-            "Every test computes its own critical value (critical_value, critical_difference), so no table is needed.",
-            "The tables below are computed in this way.",
+            "Every test computes its own critical value (attribute critical_value or critical_difference), so no table "
+            "is needed.",
+            "The tables below are computed from these attributes.",
         ],
         [
             Comparison("t of 6 results (5 degrees of freedom), level 0.05", t(6, 0.05), "2.5706", "book"),
@@ -91,8 +92,8 @@ def critical_values() -> Answer:
 def table_2_5() -> Answer:
     """Table 2.5 and figure 2.8: Friedman's and Nemenyi's tests.
 
-    Algorithms A, B and C rank 1, 2 and 3 on three data sets. On a fourth, B and C tie for ranks 2 and 3. Do the
-    algorithms differ, and which?
+    Algorithms A, B and C rank 1, 2 and 3 on three data sets. On a fourth, A ranks first, and B and C tie for
+    ranks 2 and 3. Do the algorithms differ, and if so, which ones?
     """
     plain = friedman_test(RANKS, higher_is_better=False, tie_correction=False)
     friedman = friedman_test(RANKS, higher_is_better=False)
@@ -109,9 +110,9 @@ def table_2_5() -> Answer:
             f"Nemenyi's test finds a difference between A and C (mean ranks {a:g} and {c:g}, critical difference "
             f"{nemenyi.critical_difference:.3f}). There is no significant difference between A and B, or B and C. In "
             "figure 2.8 only the bars of A and C do not overlap.",
-            "The book's (2.34) does not correct for the tie on D2. R's friedman.test does, so the course prints 7.6 "
-            "and 57 where the book prints 24.429. With only four data sets, both distributions are rough "
-            "approximations.",
+            "The book's (2.34) does not correct for the tie on D2. R's friedman.test does, so the course prints a "
+            "chi-squared of 7.6 and an F of 57 where the book prints 7.125 and 24.429. With only four data sets, the "
+            "chi-squared and F distributions are rough approximations.",
         ],
         [
             Comparison("chi-squared, without tie correction", plain.chi_square, "7.125", "book (2.34)"),
@@ -137,7 +138,8 @@ def table_2_5() -> Answer:
 def psnr_cameraman() -> Answer:
     """Homework: PSNR above 20 dB on Cameraman.
 
-    Each of four algorithms has nine signal-to-noise ratios, at nine levels of noise. Which algorithms exceed 20 dB?
+    Four algorithms denoise the image Cameraman at nine levels of noise. Which ones exceed a signal-to-noise ratio of
+    20 dB?
     """
     columns = load_psnr()
     cameraman = columns["image"] == "Cameraman"
@@ -163,9 +165,9 @@ def psnr_cameraman() -> Answer:
         [
             "All four: at level 0.05 every mean is significantly above 20 dB.",
             f"With Holm's correction for four tests the largest p-value is still {adjusted[0]:.3f}, for K-SVD.",
-            "The t-test assumes nine independent values. These come from one image at nine increasing levels of noise, "
-            "so the conclusion holds only for the mean over these levels. The last column of the table says more: the "
-            "highest noise at which each algorithm is above 20 dB.",
+            "The t-test assumes nine independent values. But here all nine come from one image, at increasing levels "
+            "of noise, so the conclusion holds only for the mean over these levels. The last column of the table says "
+            "more: it gives the highest noise at which each algorithm is above 20 dB.",
             "The homework says 20 %, but its table is in dB, so 20 dB is used here.",
         ],
         [
@@ -192,12 +194,12 @@ def psnr() -> Answer:
     chi_square, chi_square_every = (friedman_test(each, statistic="chi-square") for each in (at_20, every))
     return Answer(
         [
-            f"They differ at sigma = 20: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}.",
+            f"The ratios differ at sigma = 20: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}.",
             "Nemenyi's test finds "
             "a difference between K-SVD and K-SVD-N-NL, the algorithms with the worst and the best mean rank (3.6 and "
             f"1.2, critical difference {at_five.critical_difference:.3f}).",
-            "Over all 45 blocks five of the six pairs differ. But the nine noise levels of one image are not "
-            "independent, so these p-values are far too small for five images.",
+            "Over all 45 blocks (five images at nine noise levels), five of the six pairs differ. But the nine noise "
+            "levels of one image are not independent, so these p-values are far too small.",
             "Averaging each image over its noise levels leaves five blocks: "
             f"F = {friedman_means.statistic:.1f}, p = {friedman_means.pvalue:.1g}. {nemenyi_tests[-1].conclusion}",
         ],
@@ -235,7 +237,7 @@ def psnr() -> Answer:
 
 
 def _diagrams(nemenyi: Any) -> Pictures:
-    """Draw the book's diagram, whose bars are as long as the critical difference, and Demsar's."""
+    """Draw the book's diagram, with bars as long as the critical difference, and then Demsar's diagram."""
     return [
         ("critical_difference_ranges", [panel(draw_critical_difference, nemenyi, form="ranges")]),
         ("critical_difference", [panel(draw_critical_difference, nemenyi)]),

@@ -1,4 +1,4 @@
-"""Exercises 5 and 6 on resampling in *An Introduction to Statistical Learning* (ISL), which the course assigns."""
+"""Two exercises that the course assigns: 5 and 6, on resampling, in *An Introduction to Statistical Learning* (ISL)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fastevals import HoldOut, bootstrap_statistic, estimate_error
 from fastevals.chapter.example import Answer, Comparison, example, table
 from fastevals.datasets import load_auto
 
-STEPS = 8  # of Newton's method, from zero: more change nothing
+STEPS = 8  # of Newton's method, which starts from zero; further steps change nothing
 
 
 def fit_logistic(x: Any, y: Any) -> Any:
-    """Return the intercept and the slopes of a logistic regression without penalty, by Newton's method."""
+    """Fit a logistic regression without penalty by Newton's method; return its intercept and slopes."""
     design = np.column_stack([np.ones(len(x)), x])
     slopes = np.zeros(design.shape[1])
     for _ in range(STEPS):
@@ -31,7 +31,7 @@ def logistic(x: Any, y: Any, x_new: Any) -> Any:
 
 
 def _cars() -> tuple[Any, Any]:
-    """Return horsepower and weight, standardised, and whether mpg is above its median."""
+    """Return standardised horsepower and weight, and whether mpg is above its median."""
     cars = load_auto()
     x = np.column_stack([cars["horsepower"], cars["weight"]]).astype(float)
     return (x - x.mean(axis=0)) / x.std(axis=0), (cars["mpg"] > np.median(cars["mpg"])).astype(int)
@@ -43,7 +43,7 @@ def isl_5() -> Answer:
 
     A logistic regression predicts a class from two features. What is its error rate on three random validation sets,
     and does a further feature lower it? ISL uses its Default data, 10,000 simulated customers, which are not part of
-    this package. Here ISL's Auto data replace them. The class is mpg above the median, the features are
+    this package. Here ISL's Auto data replace them. The class is whether mpg is above its median, the features are
     horsepower and weight, and the further feature is whether the car is American.
     """
     x, y = _cars()
@@ -72,8 +72,9 @@ def isl_5() -> Answer:
 def isl_6() -> Answer:
     """ISL, exercise 6: standard errors of coefficients by bootstrap.
 
-    What are the standard errors of a logistic regression's coefficients by formula, and by resampling the rows? And of
-    the line mpg = a + b horsepower, as in ISL's lab? The data are as in exercise 5.
+    What are the standard errors of a logistic regression's coefficients by formula, and by resampling the rows? What
+    are the standard errors of a and b in the line mpg = a + b horsepower of ISL's lab? The data are the same as in
+    exercise 5.
     """
     x, y = _cars()
     cars = load_auto()
@@ -125,5 +126,5 @@ def isl_6() -> Answer:
 
 
 def _line(x: Any, y: Any) -> Any:
-    """Return the intercept and the slope of a line, by least squares."""
+    """Fit a line by least squares; return its intercept and slope."""
     return np.polyfit(x, y, 1)[::-1]

@@ -28,7 +28,7 @@ from fastevals.show.plots.splits import draw_splits, read_splits, splits_size
 
 
 def nearest_neighbour(x: Any, y: Any, x_new: Any) -> Any:
-    """Predict the class of the nearest row, by standardised columns."""
+    """Predict the class of the nearest training row, after dividing columns by their standard deviations."""
     apart = (x_new[:, np.newaxis] - x) / x.std(axis=0)
     return y[(apart**2).sum(axis=2).argmin(axis=1)]
 
@@ -66,7 +66,7 @@ def splits() -> Answer:
             "for a learner that overfits, because it gives the empirical error, 0, a weight of 0.368. .632+ measures "
             f"the overfitting (relative overfitting rate {parts.relative_overfitting_rate:.2f}) and lowers that "
             "weight, but here not enough.",
-            "The second picture shows how each scheme deals 12 rows of two classes.",
+            "The second picture shows how each scheme divides 12 rows of two classes into training and test rows.",
         ],
         [
             Comparison("share of rows left out of a bootstrap sample", float(left_out), "0.368", "book"),
@@ -101,7 +101,7 @@ def auto() -> Answer:
     chance, better = (1 / (1 + np.exp(0.01 * cars["weight"] - shift)) for shift in (3.85, 22))
 
     hold_out, stratified = (HoldOut(0.2, n_repeats=2000, stratified=each, rng=0) for each in (False, True))
-    chosen = np.flatnonzero(HoldOut(200, rng=0).assignments(mpg)[0])  # 200 rows, which 20 folds deal out by tens
+    chosen = np.flatnonzero(HoldOut(200, rng=0).assignments(mpg)[0])  # 200 rows, for 20 folds of 10
     of_mpg = {
         "(a) 2,000 of 79": _loss(mpg, predicted, hold_out, "mean_squared_error"),
         "(b) 20 of 10": _loss(mpg, predicted, LeavePOut(10, n_repeats=20, rng=0), "mean_squared_error"),
@@ -125,18 +125,18 @@ def auto() -> Answer:
             f"(a) {a.value:.2f} (miles per gallon, squared); (b) {b.value:.2f}, or {disjoint.value:.2f} if the 20 test "
             f"sets are disjoint; (c) {c.value:.4f}; (d) {d.value:.4f}.",
             '"Without replacement" in (b) can be read in two ways. Each test set may be drawn from all 392 cars, so '
-            "that test sets overlap; or the 20 test sets are disjoint and use 200 cars. Both estimate the same mean. "
-            "The Monte Carlo error of disjoint sets is smaller, because no car counts twice.",
+            "that test sets overlap; or the 20 test sets are disjoint and use 200 cars. Both kinds of test sets "
+            "estimate the same mean. The Monte Carlo error of disjoint sets is smaller, because no car is in two sets.",
             f"In (c) every predicted probability is at most {chance.max():.0e}, because 3.85 - 0.01 weight is below "
             "-12 for every car. So the loss is the share of cars with mpg01 = 1. In a stratified test set this "
             "share is always 19 of 79.",
-            "(e) Nothing is fitted, so every random scheme estimates the mean over all 392 cars, "
-            f"{np.mean((mpg - predicted) ** 2):.2f} for mpg. The schemes differ in spread: test sets of 10 rows vary "
-            f"{many.standard_deviation / a.standard_deviation:.1f} times as much as test sets of 79, so the mean of "
-            "only 20 test sets of 10 rows is uncertain.",
+            "(e) Nothing is fitted, so every random scheme estimates the mean loss of all 392 cars, "
+            f"{np.mean((mpg - predicted) ** 2):.2f} for mpg. The schemes differ in spread: the loss varies "
+            f"{many.standard_deviation / a.standard_deviation:.1f} times as much between test sets of 10 rows as "
+            "between test sets of 79, so the mean of only 20 test sets of 10 rows is uncertain.",
             "The mean has two kinds of random error. The Monte Carlo error comes from the random choice of test "
             "sets among these 392 cars; more test sets reduce it. The standard error comes from the choice of the 392 "
-            f"cars themselves: {mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
+            f"cars themselves; it is {mpg_table['(a) 2,000 of 79'][-1]:.2f} for mpg, however many test sets are drawn.",
             "Stratified test sets all have the same class shares, which removes one source of variation. In (c) there "
             "is no other source. With probabilities that do vary, such as logistic(22 - 0.01 weight), stratification "
             f"reduces the spread from {plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
@@ -147,7 +147,7 @@ def auto() -> Answer:
                 ["Test sets", "mean", "spread", "Monte Carlo error", "standard error of 392 cars"],
                 rows,
             )
-            for target, rows in (("mpg", mpg_table), ("mpg01, in (e) with better probabilities", chance_table))
+            for target, rows in (("mpg", mpg_table), ("mpg01; (e) uses better probabilities", chance_table))
         ],
         pictures=[("spread", [_spread_panel(of_mpg, "mpg"), _spread_panel(of_chance, "mpg01")])],
     )
@@ -159,7 +159,7 @@ def _loss(y: Any, predicted: Any, splitter: Any, metric: str) -> ErrorEstimate:
 
 
 def _dealt() -> list[Panel]:
-    """Draw how four schemes deal 12 rows, two thirds of them negative."""
+    """Draw how four schemes divide 12 rows, of which 8 are negative, into training and test rows."""
     y = np.tile([0, 0, 1], 4)
     shown = {
         "hold-out, stratified": HoldOut(0.25, n_repeats=4, stratified=True, rng=0),
@@ -177,7 +177,7 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
 
 
 def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, list[float]]:
-    """Return the mean and spread over test sets, and the Monte Carlo error and standard error of the mean."""
+    """Return a row per scheme: mean, spread over test sets, and the mean's Monte Carlo error and standard error."""
     rows = {}
     for (name, each), losses in zip(found.items(), of_cars, strict=True):
         errors = [
@@ -189,6 +189,6 @@ def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, li
 
 
 def _spread_panel(found: dict[str, ErrorEstimate], target: str) -> Any:
-    """Draw the mean of each scheme and the range of the middle 95 % of its test sets."""
+    """Draw each scheme's mean loss, and the range of the middle 95 % of losses on its test sets."""
     rows = [(name, each.value, *np.quantile(each.per_split, [0.025, 0.975]).tolist()) for name, each in found.items()]
     return panel(draw_forest, rows, forest_size(len(rows)), label=f"squared loss for {target}")

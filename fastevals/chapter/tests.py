@@ -27,17 +27,17 @@ ERRORS = [3, 4, 1, 2, 0, 1, 2, 3, 1, 2, 4, 0, 0, 3, 4, 5]  # in test sets of 10 
 
 
 def critical(test: SignificanceResult) -> float:
-    """Return the critical value of a test that has a single one."""
+    """Return the critical value of a test that has only one."""
     return cast("float", test.critical_value)
 
 
 def _ends(test: SignificanceResult) -> tuple[float, float]:
-    """Return the ends of the interval of a test's effect."""
+    """Return both ends of the confidence interval of a test's effect."""
     return cast("tuple[float, float]", test.confidence_interval)
 
 
 def _interval(test: SignificanceResult) -> str:
-    """Return the interval of a test's effect in words."""
+    """Describe the confidence interval of a test's effect in words."""
     low, high = _ends(test)
     return f"95 % interval {low:.3f} to {high:.3f}"
 
@@ -47,7 +47,7 @@ def binomial() -> Answer:
     """The binomial test on sixteen experiments of ten rows.
 
     Is the error rate above 0.30? The course tests the worst experiment, with 5 errors, and rejects the hypothesis.
-    Which error rates does the test reject?
+    Above which test error rate does the test reject?
     """
     worst = binomial_error_test(max(ERRORS), 10, 0.3)
     of_sixteen = binomial_error_test(ERRORS, 10, 0.3)
@@ -56,17 +56,17 @@ def binomial() -> Answer:
     return Answer(
         [
             f"No: at an error rate of 0.30, five or more errors in ten rows have probability {worst.pvalue:.3f}.",
-            f"The worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
+            f"The worst of sixteen experiments has five or more errors with probability {of_sixteen.pvalue:.3f}.",
             "The course's 0.047 is the probability of more than 5 errors. A p-value also counts the observed number "
             "itself, and a test of the worst of several experiments must correct for the choice of the worst.",
-            "The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 (95 % "
+            "Together the 160 rows show the opposite: with 35 errors, the error rate is significantly below 0.30 (95 % "
             f"upper bound {_ends(pooled)[1]:.3f}, p = {pooled.pvalue:.4f}).",
         ],
         [
             Comparison("P(X > 5), 10 rows", worst.tail_above, "0.047", "course"),
             Comparison(
                 "p-value of the worst experiment", worst.pvalue, "0.047", "course",
-                "P(X > 5) excludes the five errors that were observed; the p-value is P(X >= 5)",
+                "P(X > 5) excludes the observed number of errors, 5; the p-value is P(X >= 5)",
             ),
             Comparison("P(X >= 5)", worst.pvalue, "0.1502683", RECOMPUTED),
             Comparison("p-value, corrected for the choice of 16 (Sidak)", of_sixteen.pvalue, "0.926", RECOMPUTED),
@@ -95,7 +95,8 @@ def t_test() -> Answer:
             f"The opposite hypothesis, H0: error >= 0.30, is rejected (p = {less.pvalue:.4f}): the mean error rate, "
             f"{rates.mean():.3f}, is significantly below 0.30 (95 % upper bound {_ends(less)[1]:.3f}). The two-sided "
             f"test does not reject at level 0.05 (p = {both.pvalue:.4f}).",
-            "The test assumes independent, roughly normal rates. With ten rows each, the rates are multiples of 0.1.",
+            "The test assumes independent, roughly normal rates. Each rate comes from ten rows, so it is "
+            "a multiple of 0.1.",
         ],
         [
             Comparison("mean error rate", float(rates.mean()), "0.21875", RECOMPUTED),
@@ -115,7 +116,7 @@ def five_by_two() -> Answer:
 
     Two learners predict whether a car is in the top quarter by mileage. Each predicts the class whose mean is nearer:
     one learner uses the weight, the other the horsepower. Do their error rates differ? What does the test give for five
-    pairs of differences that are worked out by hand?
+    given pairs of differences?
     """
     cars = load_auto()
     y = (cars["mpg"] > np.quantile(cars["mpg"], 0.75)).astype(int)
@@ -147,12 +148,12 @@ def five_by_two() -> Answer:
             "came first. The F-test uses all ten. The chapter's numerator, the mean of the first two, varies less than "
             "the test assumes: at level 5 % the test then rejects only about 1.5 % of true hypotheses.",
             "The paired t-test does find a difference, because it treats ten folds of the same rows as independent.",
-            "The variance of a repetition is the sum of two squared deviations. One set of notes prints it without the "
-            "squares; that sum is always 0.",
+            "The variance of a repetition is the sum of two squared deviations. One set of notes omits the squares; "
+            "the sum of the deviations themselves is always 0.",
         ],
         [
             Comparison("critical value of t, 5 degrees of freedom", critical(test), "2.5706", "book"),
-            Comparison("t of the differences worked by hand", by_first.statistic, "1.154701", RECOMPUTED),
+            Comparison("t of the five given pairs of differences", by_first.statistic, "1.154701", RECOMPUTED),
             Comparison("p of t", by_first.pvalue, "0.300398", RECOMPUTED),
             Comparison("t with the chapter's numerator, 1.5 times as large", by_mean.statistic, "1.732051", RECOMPUTED),
             Comparison("F of all ten", by_all.statistic, "2.933333", RECOMPUTED),
@@ -165,7 +166,7 @@ def five_by_two() -> Answer:
 
 
 def nearest_mean(x: Any, y: Any, x_new: Any) -> Any:
-    """Predict the class with the nearer mean."""
+    """Predict the class whose mean is nearer."""
     low, high = x[y == 0].mean(), x[y == 1].mean()
     return (np.abs(x_new - high) < np.abs(x_new - low)).astype(int)
 
@@ -174,7 +175,8 @@ def nearest_mean(x: Any, y: Any, x_new: Any) -> Any:
 def mcnemar() -> Answer:
     """McNemar's test of two algorithms.
 
-    On 140 rows both algorithms are right on 56 and wrong on 28. B alone is right on 35, A alone on 21. Is B better?
+    Algorithms A and B classify 140 rows. Both are right on 56 rows, and both are wrong on 28. Only B is right on 35
+    rows, and only A is right on 21. Is B better?
     """
     table_of_both = [[56, 35], [21, 28]]  # rows: B right, B wrong; columns: A right, A wrong
     tests = {
@@ -184,9 +186,12 @@ def mcnemar() -> Answer:
     exact, corrected, plain = tests["exact"], tests["corrected"], tests["uncorrected"]
     b, c = 35, 21
     as_printed = (abs(b - c) ** 2 - 1) / (b + c)
-    no_variant = "no version of the test gives 10.73: these counts give 3.0 to 3.5, and nothing is rejected"
+    no_variant = (
+        "no version of the test gives 10.73: these counts give 3.0 to 3.5, and no version rejects the hypothesis"
+    )
     level = (
-        "5.023 is the critical value at level 0.025; at level 0.05 it is 3.841, since only large values are rejected"
+        "5.023 is the critical value at level 0.025; at level 0.05 it is 3.841, since the test rejects only if the "
+        "statistic is large"
     )
     return Answer(
         [
@@ -194,8 +199,8 @@ def mcnemar() -> Answer:
             f"Exactly one algorithm is right on {b + c} rows; on 35 of these it is B (odds ratio {exact.effect:.2f}, "
             f"{_interval(exact)}; McNemar's exact test, p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
-            "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
-            f"(|b - c| - 1)^2. The printed formula gives {as_printed:.3f}, which is not 10.73 either. The course's "
+            "The course finds a difference, with a chi-squared of 10.73 and p = 0.0010. Its formula has |b - c|^2 - 1 "
+            f"instead of (|b - c| - 1)^2, but even this misprint gives {as_printed:.3f}, not 10.73. The course's "
             "text also swaps the algorithms: it says that A is right on 91 rows.",
         ],
         [
