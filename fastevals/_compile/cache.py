@@ -108,7 +108,7 @@ def _read_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
-    """Return a hash of a kernel's own bytecode, constants and options, and the kernels it calls."""
+    """Return a hash of a kernel's own bytecode, constants and options; also return the kernels that it calls."""
     called: list[Kernel] = []
     function = kernel.py_func
     parts = _name(function), function.__code__, kernel.targetoptions, tuple(_read_by(function))
@@ -183,7 +183,7 @@ def _folders() -> tuple[tuple[Path, ...], dict[Path, str]]:
 
 
 def folders() -> tuple[Path, ...]:
-    """Return the folders that compiled kernels are loaded from; new ones go to the last, if it is writable."""
+    """Return the folders that compiled kernels are loaded from; new kernels go to the last one, if writable."""
     return _folders()[0]
 
 

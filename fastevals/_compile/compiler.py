@@ -16,7 +16,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from fastevals._compile.cache import KernelCache
 from fastevals._compile.interpreted import interpreted
 
-COMPILING_SECONDS = 60.0  # how long a fork waits for another thread's compiling; the longest takes 10 s on a slow core
+COMPILING_SECONDS = 60.0  # how long a fork waits for a thread that compiles; a kernel takes up to 10 s on a slow core
 SIGNAL_SECONDS = 0.01
 
 
@@ -68,7 +68,7 @@ class _Interrupt:
         return came
 
     def deliver(self) -> None:
-        """Raise a deferred KeyboardInterrupt, unless the program has its own handler; call it where raising is safe."""
+        """Raise a deferred KeyboardInterrupt, unless the program has its own handler; call where raising is safe."""
         main = threading.current_thread() is threading.main_thread()
         if self.came and main and self.handler is signal.default_int_handler:
             self.came = False

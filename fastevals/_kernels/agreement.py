@@ -1,4 +1,4 @@
-"""Count the rows that two models both predict correctly, from one bit per row."""
+"""Count the rows that two models both predict correctly, from one bit per model and row."""
 
 import numpy as np
 

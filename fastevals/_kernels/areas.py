@@ -1,4 +1,4 @@
-"""Areas under curves of threshold counts (thresholds descend, the first counts are 0), summed over a block of steps."""
+"""Areas under curves over a block of steps, from threshold counts: thresholds descend, and the first counts are 0."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ LARGEST_FLOAT = np.finfo(np.float64).max
 
 @kernel
 def roc_area(fps, tps, fp_scale, tp_scale):
-    """Return twice the area under (fps * fp_scale, tps * tp_scale), as a pair; exact for integer counts.
+    """Return, as a pair, twice the area under the curve of tps * tp_scale over fps * fp_scale.
 
-    The scales are powers of two.
+    The scales are powers of two. The area is exact for integer counts.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -27,11 +27,11 @@ def roc_area(fps, tps, fp_scale, tp_scale):
 
 @kernel
 def average_precision(fps, tps, tp_scale):
-    """Return the sum over steps of gained true positives (scaled by a power of two) times precision, as a pair.
+    """Return, as a pair, the sum over steps of precision times the gain in tps * tp_scale; the scale is a power of two.
 
     The loop does not branch on whether there is a gain, since processors could not predict such a branch. Rounding
     errors are added up separately (Ogita, Rump and Oishi 2005, doi:10.1137/030601818), so that no addition waits for
-    the last correction; this halves the time.
+    the previous correction; this halves the time.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):

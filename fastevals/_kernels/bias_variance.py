@@ -48,7 +48,7 @@ def merge_one(n, m, high, low, squares, delta, within):
 
 @kernel
 def merge_sums(n, m, shift, first, second, high, low, squares):
-    """Merge m models with n others, from sums of the m models' differences from a shift and of their squares."""
+    """Merge m models with n others; `first` and `second` sum the m models' differences from a shift and the squares."""
     for j in range(shift.size):
         distance = first[j] / m
         within = second[j] - first[j] * distance
@@ -194,7 +194,7 @@ def count_unknown(values, low, table):
 
 @kernel
 def most_frequent(counts, y, main, of_main, of_true, squared):
-    """Write each sample's most frequent class (first if tied), its count, the count of y, and the sum of squares."""
+    """Write each sample's most frequent class (first if tied), its count, y's count, and the sum of squared counts."""
     for j in range(y.size):
         row = counts[j]
         best, total = 0, 0

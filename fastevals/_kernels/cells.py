@@ -20,7 +20,7 @@ SLOTS = 8  # slots per cut of a prefix that needs a table
 WALKED_CUTS = 8  # cuts in a slot, above which bisection replaces a linear search
 ATOM = 3  # sampled rows with the same key that count as a tie
 TIED_SHARE = 0.25  # share of ties in the pairs within cells, above which keys with many rows get their own cells
-UNEVEN = 1.7  # ratio of a sum of squares to the sum for even cells, above which cuts follow the sample
+UNEVEN = 1.7  # sum of the cells' squared weights, relative to equal weights, above which cuts follow the sample
 EXPONENT = np.int64(0x7FF0000000000000)
 END = np.uint64(2**64 - 1)  # greater than the key of any score
 TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
@@ -198,7 +198,7 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
 
 @kernel
 def doubt_of(counts, is_wide):
-    """Return the rows of each class and, for wide cells, the number of (negative, positive) pairs and of all pairs."""
+    """Return the number of rows of each class and, in wide cells, of (negative, positive) pairs and of all pairs."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0
     for cell in range(is_wide.size):
         n, p = float(counts[2 * cell]), float(counts[2 * cell + 1])
@@ -233,7 +233,10 @@ def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positiv
 
 @kernel
 def merge_classes(negatives, positives, keys, counts):
-    """From each class's ascending keys, write the distinct keys and their rows by class; return the number of keys."""
+    """From each class's ascending keys, write the distinct keys and each key's number of rows of each class.
+
+    Returns the number of distinct keys.
+    """
     i, j, n = 0, 0, 0
     while i < negatives.size or j < positives.size:
         key = END if i == negatives.size else negatives[i]
@@ -255,8 +258,9 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     """Write ascending cuts with sampled keys of about equal weight between them; return the number of cuts.
 
     Rows weigh `negative` or `positive`, by class, and the weights of all rows add up to 1. If a prefix's keys, except
-    the heaviest, are spread evenly, it gets cells of 2^s keys. In other prefixes, and where ties cause much of the
-    doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own cell.
+    the heaviest, are spread evenly, the prefix gets cells of equal width, a power of two. In other prefixes, and where
+    ties cause much of the doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own
+    cell.
     """
     n = 0
     pending = 0.0

@@ -60,8 +60,8 @@ def add_by_class(values, codes, sums):
 def sum_above(keys, weights, above):
     """Write above[p]: twice the weight of the keys above a row with doubled placement p, a tie counting half.
 
-    Here p is the number of keys below the row plus the number of keys up to it. Each p has one position among the keys;
-    entries without a position are not changed. Sums are pairs.
+    Here p is the number of keys below the row plus the number of keys up to it. A row can be at a distinct key or in a
+    gap between two keys, and p differs for each of these places; other entries are not changed. Sums are pairs.
     """
     high, low = 0.0, 0.0
     end = keys.size
@@ -90,7 +90,7 @@ def add_weighted_by_class(placements, codes, weights, above, sums):
 
 @kernel
 def divide_by_pairs(sums, totals, j, areas):
-    """Write areas[k]: class k's sum over all parts of sums[n_parts, K], divided by twice the product of totals j and k.
+    """Write areas[k]: class k's sum over all parts of sums[n_parts, K], divided by 2 * totals[j] * totals[k].
 
     All sums and totals are pairs, and the ratio is rounded once; 0 / 0 is NaN.
     """

@@ -17,8 +17,8 @@ MIDDLE = np.uint64(2**63)  # key of zero
 def pack_rows(bits, flags, flip_below, flip, rows):
     """Write each row's number; return the lowest and the highest key, and whether all keys fit.
 
-    Keys of floats fall into two distant ranges, and the gap between them is left out, except for zero. Only scores that
-    span more than half of all floats don't fit.
+    Keys of negative floats and keys of positive floats form two distant ranges. The gap between the two is left out,
+    except for the key of zero. Only scores that span more than half of all floats don't fit.
     """
     low = ~np.uint64(0)
     high = np.uint64(0)
@@ -73,7 +73,7 @@ def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine,
 
 @kernel
 def square_placements(rows):
-    """Return the sum of squared doubled placements of the negatives, and of the positives, from ascending rows."""
+    """From ascending rows, return two sums of squared doubled placements: one over negatives, one over positives."""
     of_negatives = 0
     of_positives = 0
     negatives = 0

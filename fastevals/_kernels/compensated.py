@@ -26,7 +26,7 @@ def add(high, low, x):
 
 @kernel
 def accumulate(pair, x):
-    """Add x to pair[2] in place; beyond the largest float the pair is (inf, 0)."""
+    """Add x to `pair`, an array of two floats; a sum beyond the largest float becomes (inf, 0)."""
     high, low = add(pair[0], pair[1], x)
     if low == low:
         pair[0], pair[1] = high, low
@@ -42,7 +42,7 @@ def difference(a, b):
 
 @kernel
 def product(a, b):
-    """Return the product of two floats and its rounding error, exactly (both below 2**500)."""
+    """Return the product of two floats below 2**500 and the product's rounding error, exactly."""
     split_a = 134217729.0 * a
     a_high = split_a - (split_a - a)
     a_low = a - a_high

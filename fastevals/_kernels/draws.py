@@ -36,7 +36,7 @@ def poisson(random, size, tables, guides):
 
 @kernel
 def draw_poisson(sizes, tables, guides, key, counts):
-    """Draw each cell's Poisson count, with a mean proportional to its size; return their sum and the next counter."""
+    """Draw each cell's Poisson count, with a mean proportional to its size; return the total and the next counter."""
     counter = np.uint64(0)
     total = 0
     for cell in range(sizes.size):
@@ -100,7 +100,7 @@ def stirling(k):
 
 @kernel
 def binomial(n, chance, key, counter):
-    """Return the number of successes in n trials with a chance of at most a half, and the next counter.
+    """Draw how many of n trials succeed, each with probability `chance` (at most 1/2); also return the next counter.
 
     Uses transformed rejection, with 1.2 pairs of random numbers on average: Hoermann (1993), "The Generation of
     Binomial Random Variates", Journal of Statistical Computation and Simulation 46, 101-110,
@@ -231,8 +231,9 @@ def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
     Running totals are read at the ends, because a loop over each cell's rows would mispredict one branch per cell.
     `drawn` holds 8 rows per word, one byte each, padded with zeros; cells_before[b] is the number of cells that end
     within the first b blocks of words. Multiplying a word by 0x0101010101010101 turns each byte into the sum of the
-    bytes up to it. The 8 rows of a word must be drawn fewer than 256 times; the probability of more is below 1e-200.
-    `within` and `before` are scratch, one element longer than a block of words; `sums` is a view of `within` as bytes.
+    bytes up to it. The 8 rows of a word must be drawn fewer than 256 times in total; the probability of more is below
+    1e-200. `within` and `before` are scratch, one element longer than a block of words; `sums` is a view of `within` as
+    bytes.
     """
     total, last = np.int32(0), np.int32(0)
     for block in range(cells_before.size - 1):
@@ -258,7 +259,10 @@ def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
 
 @kernel
 def sum_drawn(drawn, weights, ends, counts):
-    """Write the weight of the rows drawn in each cell; `drawn` has a byte per row. Cells are rounded independently."""
+    """For each cell, write the sum of its rows' weights, each times the row's number of draws.
+
+    `drawn` has a byte per row. Rounding errors of one cell do not affect another.
+    """
     row = np.uint64(0)
     for cell in range(ends.size):
         total = 0.0

@@ -1,8 +1,8 @@
 """Gather rows by group, with each group's scores sorted within each class.
 
-Groups are numbered by codes; 2 * code + class is a row's slot. Rows are first scattered to runs of consecutive codes,
-few enough that all places written to stay in cache; the rows of each run are then moved to their slots. Both passes
-take linear time, whatever the number and sizes of the groups.
+Groups are numbered by codes; 2 * code + class is a row's slot. Rows are first scattered to runs of consecutive codes.
+There are so few runs that all places written to stay in cache. Then the rows of each run are moved to their slots.
+Both passes take linear time, whatever the number and sizes of the groups.
 """
 
 import numpy as np

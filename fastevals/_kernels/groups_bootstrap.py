@@ -25,8 +25,8 @@ def draw_rows(n, key, times):
 def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows, ties, out):
     """Write the AUC of a group in the replicates from `first` up to `last`, NaN if a class is not drawn.
 
-    Replicate r uses the stream (key, g, r). `times`, `totals` (one longer), `belows` and `ties` are scratch for the
-    rows.
+    Replicate r uses the stream (key, g, r). `times`, `belows` and `ties` are scratch with an entry per row;
+    `totals` is scratch with one entry more.
     """
     start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
     n_neg, n_pos = middle - start, stop - middle

@@ -48,7 +48,7 @@ def unit_of(total):
 
 @kernel
 def weighted_aucs(keys, weights, starts, first, last, aucs):
-    """Write the AUCs of weighted groups; sums are pairs, so that perfect, reversed and tied AUCs are exact."""
+    """Write the AUCs of weighted groups; sums are pairs, so that AUCs of 1, 0 and 1/2 (all rows tied) are exact."""
     for g in range(first, last):
         start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
         if start == middle or middle == stop:

@@ -1,4 +1,4 @@
-"""Metrics of each group, by the kernels for bootstrap replicates, which sweep the steps of a ranking (see `steps`).
+"""Metrics of each group, from kernels for bootstrap replicates, which sweep the steps of a ranking (see `steps`).
 
 A group is treated as a replicate in which the weight of a row is the number of its draws. Rows are stored as
 in `groups_metrics`.
@@ -14,7 +14,8 @@ from fastevals._kernels.compensated import add
 def fill_group_steps(keys, weights, starts, first, last, positives, negatives, step_keys, ends, totals):
     """For each group from `first` up to `last`, write its steps (one per distinct key), where they end, and its totals.
 
-    A class's weight in a step is the difference of two sums, each rounded once, so that rounding errors don't add up.
+    A class's weight in a step is the running total after the step minus the total before it. Each total is rounded
+    once, so rounding errors don't add up.
     """
     step = 0
     for g in range(first, last):
@@ -43,7 +44,7 @@ def fill_group_steps(keys, weights, starts, first, last, positives, negatives, s
 def sum_over_rows(positives, negatives, of_positive, of_negative, bins, ends, totals, out):
     """Write one mean per group: every positive and every negative row contributes the term given for its step.
 
-    Terms are summed within each bin of steps, and the absolute sums of the bins are added up. NaN without steps.
+    Terms are summed within each bin of steps, and the absolute values of these sums are added up. NaN without steps.
     """
     start = 0
     for g in range(ends.size):

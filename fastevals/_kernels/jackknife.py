@@ -101,7 +101,9 @@ BEST_F, BEST_DIFFERENCE, WITH_RECALL, WITH_PRECISION, WITHIN_FPR, WITH_TPR, WITH
 
 @kernel
 def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
-    """Return a threshold's value by a rule of `replicate_thresholds` (-inf if not allowed), and its rounding unit.
+    """Return a threshold's value by a rule of `replicate_thresholds`, and the size to which rounding is relative.
+
+    The value is -inf if the rule does not allow the threshold.
 
     `first` is the limit, the beta or the gain, depending on the rule; `second` is the loss.
     """
@@ -127,7 +129,7 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
 
 @kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
-    """For each step, leave out one row of class `of` (0: positive), choose a threshold, write the counts above it.
+    """For each step, leave out one of its rows of class `of` (0: positive), write the counts above the best threshold.
 
     At thresholds above the left-out row, only the class total falls by one; at the row's own threshold and below, the
     count above the threshold falls by one, too. Adjacent steps with the same counts become one column of `out`, whose

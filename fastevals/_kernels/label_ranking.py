@@ -26,7 +26,7 @@ def cover_true(scores, true, out):
 
 @kernel
 def mean_precision(scores, true, out):
-    """For each true label, take the share of true labels among labels at least as high; write the mean of the shares.
+    """For each true label, find the share of true labels among all labels that score at least as high; write the mean.
 
     The mean is 1 if all labels or none are true.
     """
@@ -41,7 +41,7 @@ def mean_precision(scores, true, out):
 
 @kernel
 def share_misordered(scores, true, out):
-    """Write the share of pairs (true label, other label) where the other scores at least as high; 0 without pairs."""
+    """Write the share of pairs (true label, other label) with the other label at least as high; 0 without pairs."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -134,7 +134,7 @@ def hinge_losses(scores, codes, out):
 
 @kernel
 def squared_errors(scores, codes, out):
-    """Write each row's sum of squared errors; the target is 1 for its own label codes[i] and 0 for all others."""
+    """Write each row's sum of squared errors; the target is 1 for the row's own label codes[i] and 0 for all others."""
     for i in range(scores.shape[0]):
         own = np.int64(codes[i])
         total = 0.0

@@ -10,7 +10,7 @@ SEED, MIX, HASH_SHIFT = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A
 
 @kernel
 def number_words(words, slots, first, codes):
-    """Write a code for each row of words[n, w], in order of first occurrence; return how many are distinct.
+    """Write a code for each row of words[n, w], in order of first occurrence; return the number of codes.
 
     `slots` is a hash table with linear probing, initially all -1. The length of `slots` is a power of two above the
     length of `first`, which receives the first row of each code. Returns -1 if `first` is too short.
@@ -49,7 +49,7 @@ def number_words(words, slots, first, codes):
 
 @kernel
 def slot_of(key, slots, keys, first):
-    """Return the slot of a hash table that holds a key or is free for it; keys[first[code]] is the key of a code."""
+    """Return the slot that holds a key in a hash table, or is free for it; keys[first[code]] is the key of a code."""
     mask = np.uint64(slots.size) - UNIT_64
     hashed = np.uint64(key) * MIX
     at = (hashed ^ (hashed >> HASH_SHIFT)) & mask
@@ -60,10 +60,10 @@ def slot_of(key, slots, keys, first):
 
 @kernel
 def number_keys(keys, start, stop, slots, first, n, codes):
-    """Assign codes n, n + 1, ... to new keys in keys[start : stop]; return where this stopped, and the new n.
+    """Assign codes n, n + 1, ... to new keys in keys[start : stop]; return where numbering stopped, and the new n.
 
-    It stops when `first`, which receives the first row of each code, is full. The length of `slots` is a power of two
-    above the length of `first`.
+    Numbering stops early when `first`, which receives the first row of each code, is full. The length of `slots` is a
+    power of two above the length of `first`.
     """
     for i in range(start, stop):
         if i > 0 and keys[i] == keys[i - 1]:
@@ -88,7 +88,7 @@ def enter_keys(keys, first, n, slots):
 
 @kernel
 def note_first(codes, start, first):
-    """Write each code's first row to `first` if its entry is still -1; rows are counted from `start`."""
+    """Where first[code] is still -1, write the code's first row to it; the first of the `codes` is row `start`."""
     for i in range(codes.size):
         if first[codes[i]] < 0:
             first[codes[i]] = start + i

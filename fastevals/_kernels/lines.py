@@ -31,7 +31,7 @@ def align(x, other_x, rounding, aligned, other_aligned):
 
 @kernel
 def values_at(place, x, y, start):
-    """Return the values just left and right of an x, and the first point beyond it; search from point `start`."""
+    """Return y just left and just right of x = `place`, and the first point beyond it; search from point `start`."""
     if start == x.size:  # beyond the last point
         return y[start - 1], y[start - 1], start
     if x[start] == place:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastevals._compile.jit import fused_kernel
 
-LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, exact times integers, and the rest
+LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits (integer multiples are exact), and rest
 LOG2_E = 1.4426950408889634
 ROUND = 1.5 * 2.0**52  # added to a small number, leaves the nearest integer in the last bits
 FRACTION = np.uint64(2**52 - 1)  # the bits of a float below its exponent
@@ -30,7 +30,7 @@ def log_terms(a, b, difference):
     """
     bits = np.float64(a / b).view(np.uint64) + ABOVE
     power = np.uint64((bits >> SHIFT) | WHOLE_BITS).view(np.float64) - (2.0**52 + BIAS)
-    ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power, 1 up to a factor sqrt(2)
+    ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b / 2**power: 1 up to a factor sqrt(2)
     near = power == 0.0
     s = (difference if near else ratio - 1.0) / (a + b if near else ratio + 1.0)
     z = s * s

@@ -97,7 +97,7 @@ def keep_bracketed(values, w, low, high, sums, kept, weights):
 
 @kernel
 def add_up(weights, pair, sums, rests):
-    """Add weights to pair[2] one by one, and write the pair after each."""
+    """Add weights one by one to `pair`, an array of two floats, and write the pair after each weight."""
     for i in range(weights.size):
         accumulate(pair, weights[i])
         sums[i], rests[i] = pair[0], pair[1]
@@ -105,7 +105,7 @@ def add_up(weights, pair, sums, rests):
 
 @kernel
 def find_half(errors, weights, whole, whole_low):
-    """Return the positions of the two ascending `errors` whose mean is the weighted median; most often they are equal.
+    """In ascending `errors`, find the two (most often one) whose mean is the weighted median; return the two positions.
 
     The positions differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight.
     Several rows may have the same error; the first of these rows has weight zero only if all of them do.

@@ -58,7 +58,7 @@ def draw_counts(sizes, roots, tables, guides, key, first, counts):
 
 @kernel
 def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
-    """For each sum, add up over rows the product of a row's contributions in the two models.
+    """For each row, add its weight times the product of its k-th gains in the two models to sums[k].
 
     `gains` are integers of shape (n_classes, n_cells, n_sums); weights are integers, or an empty array.
     """
@@ -105,7 +105,7 @@ def cell_of_half(p):
 
 @kernel
 def factorize(covariance, factor, order):
-    """Write the transposed pivoted Cholesky factor of a covariance, and the order of its columns; return its rank.
+    """Write the transposed pivoted Cholesky factor of a covariance, and the order of columns; return the rank.
 
     A library's factorization is multi-threaded: waiting for threads would take longer than this loop, and the last bits
     would depend on the number of threads.

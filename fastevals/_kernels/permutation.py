@@ -61,7 +61,7 @@ def fill_words(key, number, words):
 
 @kernel
 def mark_first(words, places, marks):
-    """Mark the pooled outputs of the first model: a row's first output by its random bit, its second by the inverse.
+    """Mark the pooled outputs that the first model gets: a row's first output if the row's bit is set, else its second.
 
     places[i] is twice the position of the row's bit in `words`, plus one for a second output.
     """
@@ -89,7 +89,7 @@ def fill_sums(differences, sums):
 
 @kernel
 def flip_signs(differences, keys, words, sums, totals):
-    """For each stream, write the sum of all differences with the stream's random signs, looking up 8 at a time.
+    """For each stream, write the sum of all differences with the stream's random signs; sums of 8 are looked up.
 
     The number of differences is a multiple of 64. `words` is scratch for one random word per stream, `sums` for the
     tables of a word. All streams use a word's tables while these are in the nearest cache; this is 2.5 x as fast as

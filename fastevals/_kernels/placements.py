@@ -36,7 +36,7 @@ def index_keys(keys, bases, shifts, starts):
     """Index ascending keys; return the range of the cells and the shift from an offset to its cell.
 
     The steps of cell c are numbered from bases[c]; ``(offset in the cell) >> shifts[c]`` is the step within the cell.
-    Step j holds keys[starts[j] : starts[j + 1]]. `starts` has room for one entry more than there are keys and cells.
+    Step j holds keys[starts[j] : starts[j + 1]]. `starts` has room for one entry more than keys and cells together.
     """
     m = keys.size
     n_cells = np.uint64(bases.size)

@@ -5,7 +5,7 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import BASE, LIMBS
 
-FINE_EXPONENT = 1003  # biased float exponent from which on a cell is 1 / 64 of an octave; below, it is a whole octave
+FINE_EXPONENT = 1003  # biased float exponent; cells are 1 / 64 of an octave from here on, and whole octaves below
 FINE_CELLS = (1022 - FINE_EXPONENT) * 64 + 1  # cells up to 1/2
 CELLS = FINE_EXPONENT + FINE_CELLS
 
@@ -17,7 +17,7 @@ def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, o
     `tail` holds the bits of p, or of 1 - p where p > 1/2. `bins` receives the rows of each bin by class, `ends`
     the bin's lowest and highest probability, and `sums` the limbs of the sum of its probabilities. `cells` receives the
     rows of each cell by class, and `offsets` the sums of their distances from the cell's start, in units of 2^-26 of
-    the cell's width. Probabilities above 1/2 and bins with odd numbers have cells of their own, so that no cell
+    the cell's width. Probabilities above 1/2 and odd-numbered bins have cells of their own, so that no cell
     crosses an edge.
     """
     n_bins = edges.size - 1

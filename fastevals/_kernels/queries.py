@@ -102,8 +102,8 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
 def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend.
 
-    If r of the m documents of a tie are relevant, the document at any of its ranks is relevant with probability r / m.
-    If it is, each higher-ranked document of the tie is relevant with probability (r - 1) / (m - 1).
+    If r of the m documents of a tie are relevant, the document at each of the tie's ranks is relevant with
+    probability r / m. If it is, each higher-ranked document of the tie is relevant with probability (r - 1) / (m - 1).
     """
     c = 0
     dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
@@ -189,7 +189,7 @@ def sum_queries(
     gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
     marks, n_relevant, out,
 ):  # fmt: skip
-    """Write each query's number of relevant documents, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
+    """Write each query's number of relevant documents, and its sums at each cut (shape: n_cuts, SUMS, n_queries).
 
     Query q has the documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory for the longest
     query and for GRADES counts; `own_gains` is a view of `keys`.

@@ -49,7 +49,7 @@ def add_ranks(table, sums):
 
 @kernel
 def rank_sizes(ascending, keep_zeros, ranks):
-    """Write the doubled midranks of the sizes of ascending non-zero differences; return their number and twice W+.
+    """From ascending differences, write the doubled midranks of the non-zero sizes; return their number and twice W+.
 
     W+ is the sum of the ranks of positive differences. With `keep_zeros`, zeros use up the lowest ranks. Sizes are read
     in order, outwards from the change of sign, so that nothing is sorted again.
@@ -116,13 +116,13 @@ def spread_signs(ranks, scratch):
 # The first limits come from a sample of the values, later ones from interpolation: a million values need three passes
 # instead of 15. Equal values are stored once: ends[k] rows are below value k, and ends[k + 1] rows are not above it.
 
-FEW_SUMS = 64  # sums listed in one go, for any number of values
+FEW_SUMS = 64  # up to this many sums are listed in one go, even with few values
 SAMPLED_VALUES = 4096  # size of the sample, which is drawn from 16 times as many values or more
 
 
 @kernel
 def distinct_values(ascending, values, ends):
-    """Write the distinct values and, after a 0, the number of rows up to each; return the number of values."""
+    """Write the distinct values and, after a 0, the number of rows up to each; return the number of distinct values."""
     n = 0
     ends[0] = 0
     for row in range(ascending.size):
@@ -182,7 +182,10 @@ def list_sums(values, ends, low, high, sums):
 
 @kernel
 def select(values, place):
-    """Return the value at a place (from 0) in sorted order, moving values (Hoare 1961, doi:10.1145/366622.366647)."""
+    """Return the value at a place (from 0) in sorted order.
+
+    Reorders `values` (Hoare 1961, doi:10.1145/366622.366647).
+    """
     first, last = 0, values.size - 1
     while first < last:
         pivot = values[(first + last) // 2]
@@ -270,7 +273,7 @@ def sum_at(values, ends, place):
 
 @kernel
 def pseudomedian(values, ends):
-    """Return twice the median of the means of all pairs of rows, including a row with itself; 0 without rows."""
+    """Return twice the median of the means of all pairs of rows; a row is also paired with itself. 0 without rows."""
     if ends[-1] == 0:
         return 0.0
     sums = ends[-1] * (ends[-1] + 1) // 2

@@ -1,8 +1,8 @@
 """One pass over targets and predictions: sums of errors and targets, and the errors around the median.
 
-The pass reads a stretch of rows at a time, so that all loops except the first find its values in the cache. The
-sums of stretches are added with compensation, so that their relative error stays at a few times 1e-16 for any number of
-rows.
+The pass reads a stretch of rows at a time, so that all loops except the first find the stretch's values in the cache.
+The sums of stretches are added with compensation, so that their relative error stays at a few times 1e-16 for any
+number of rows.
 """
 
 import numpy as np

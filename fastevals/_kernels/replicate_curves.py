@@ -17,7 +17,7 @@ def least_count(share, total, above):
 
 @kernel
 def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the TPR at each FPR of an ascending grid, the highest TPR on vertical lines; NaN without a class."""
+    """Write the TPR at each FPR of an ascending grid (on vertical lines the highest); NaN if a class is missing."""
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
         return
@@ -40,7 +40,7 @@ def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
 
 @kernel
 def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the precision at each recall of an ascending grid; 1 at recall 0, NaN without a class.
+    """Write the precision at each recall of an ascending grid; 1 at recall 0, NaN if a class is missing.
 
     Counts are interpolated linearly. If several thresholds give the same recall, their highest precision is written.
     """
@@ -59,7 +59,7 @@ def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
         while tp + up >= stop:
             found = grid[at] * n_pos
             ahead = fp + down * tied[step] * (max(found - tp, 0.0) / up)
-            if tp + fp == 0:  # precision is constant there, and tiny recalls lack digits
+            if tp + fp == 0:  # precision is constant in this step, and tiny recalls lack digits
                 found, ahead = float(up), float(down * tied[step])
             out[at] = found / (found + ahead)
             at += 1

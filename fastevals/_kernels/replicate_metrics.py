@@ -126,7 +126,7 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def break_even_point(positives, negatives, tied, n_pos, n_neg):
-    """Return precision = recall, where n_pos rows are predicted positive; NaN if no positive is among these rows."""
+    """Return precision (= recall) with n_pos rows predicted positive; NaN if no positive is among these rows."""
     if n_pos == 0:
         return np.nan
     tp, predicted = n_pos * 0, n_pos * 0
@@ -148,7 +148,10 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def counts_before(positives, negatives, tp, fp, tps, fps):
-    """Write the positives and negatives before each step, starting at tp and fp; return those after the last."""
+    """Write the counts of positives and negatives before each step; return the counts after the last.
+
+    The counts start at tp and fp.
+    """
     for step in range(positives.size):
         tps[step], fps[step] = tp, fp
         tp += positives[step]
@@ -238,9 +241,10 @@ def total_of(times, terms):
 
 @kernel
 def sum_by_bin(times, terms, starts, sums):
-    """For each replicate, write the sum over bins of the absolute sum of the terms of the bin's drawn rows.
+    """For each replicate, sum the terms of the drawn rows within each bin; write the total of the absolute sums.
 
-    times[r] has replicate r's draws of each row. Bin k of class c has the rows starts[c, k] to starts[c, k + 1] - 1.
+    times[r] is how often replicate r draws each row. Bin k of class c has the rows from starts[c, k] up to
+    starts[c, k + 1].
     """
     off = np.empty_like(sums)
     sums[:] = 0.0

@@ -40,7 +40,10 @@ def adder_of(loss):
 
 @kernel
 def add_deviations(y, p, w, sums, error_origins, target_origins):
-    """Add to sums[4, lanes] the errors minus their lane's origin, their squares, and the targets in the same way."""
+    """Add errors minus their lane's origin to sums[0], and the squares to sums[1]; add targets to sums[2] and sums[3].
+
+    Targets are treated like errors. `sums` has shape (4, n_lanes).
+    """
     errors, squared_errors, targets, squared_targets = sums[0], sums[1], sums[2], sums[3]
     for start in range(0, y.size, errors.size):
         y_part, p_part = y[start : start + errors.size], p[start : start + errors.size]
@@ -147,8 +150,8 @@ def root_deviance(y, p):
 def low_tweedie_deviance(y, p, power, least):
     """Return half the deviance for a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b d) / (b + b b).
 
-    Here b = 1 - power, l = log(y / p), and d is half the deviance for power 1. Targets must be at least `least`; for
-    negative targets the (2 - power)-th power is taken as zero.
+    Here b = 1 - power, l = log(y / p), and d is half the deviance for power 1. Targets must be at least `least`; the
+    (2 - power)-th power of a negative target is taken as zero.
     """
     b = 1.0 - power
     factor = 1.0 / (b * (1.0 + b))  # few divisions, which take most of the time

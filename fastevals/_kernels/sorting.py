@@ -8,9 +8,9 @@ INSERTED_ROWS = 24  # up to this number, insertion is fastest
 DEEP = 32  # cells with more keys are sorted on their own instead of by insertion
 FEW_CELLS = 64  # cells that can be filled while a core has the addresses of their memory pages in cache
 MUCH = 8  # a cell with more than 1 / MUCH of the keys is large
-MANY = 1 << 15  # keys, above which those of a frequent score are set aside first
+MANY = 1 << 15  # number of keys, above which the keys of a frequent score are set aside first
 PROBES = 1 << 6  # keys that are probed for a frequent score
-FREQUENT = 1 << 4  # probes with the same key that make it frequent
+FREQUENT = 1 << 4  # number of probes with the same key that make the key frequent
 
 
 @kernel
@@ -86,7 +86,7 @@ def fill_two(keys, low, high):
 
 @kernel
 def frequent_pair(keys):
-    """Return whether one of three keys is frequent, and this key; keys that differ in the lowest bit count as equal."""
+    """Return if one of three keys is frequent, and which; keys that differ only in the lowest bit count as equal."""
     one = np.uint64(1)
     for quarter in range(1, 4):
         key = keys[quarter * keys.size // 4] | one

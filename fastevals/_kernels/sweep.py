@@ -1,7 +1,7 @@
 """Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
-Slots hold marked keys: a key whose upper bit is dropped (the slot's number gives this bit), and whose class follows as
-the lowest bit.
+Slots hold marked keys. A marked key is a key without its upper bit, which the slot's number gives, followed by the
+row's class as the lowest bit.
 """
 
 import numpy as np
@@ -161,8 +161,9 @@ def sum_precision(marked, starts, first, last, tp, fp):
 def keep_bends(marked, starts, first, top, bits, tps, fps):
     """Move to the front the rows at which the ROC polyline's step changes; return the number of these rows.
 
-    Row 0 is the row before those that `sweep_slots` wrote down to slot `first`; the last row has room for the row after
-    them. The highest threshold (in the sweep with `top` set) and the lowest are kept.
+    The rows that `sweep_slots` wrote (`first` is the lowest slot) begin at row 1. Row 0 is the row before them, and the
+    last row has room for the row after them. The highest threshold (in the sweep with `top` set) and the lowest are
+    kept.
     """
     slot = first - 1
     while slot >= 0 and starts[slot + 1] == starts[slot]:

@@ -22,7 +22,9 @@ def looked_up(table, count, n):
 
 @kernel
 def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
-    """Write the vertices of a draw's ROC polyline, with slanted steps (see `steps`) in pieces; return their number.
+    """Write the vertices of a draw's ROC polyline; return the number of vertices.
+
+    Slanted steps (see `steps`) are cut into the number of pieces given for each step.
 
     `ups` and `rights` are tables of the coordinates of small counts of positives and negatives.
     """
@@ -63,7 +65,7 @@ def farthest(px, py, qx, qy, n):
     """Return the largest distance of points p from the polyline of the first n vertices q; p and q never decrease.
 
     The search for a point's nearest segment starts where x + y is equal and goes outwards, until the other segments are
-    too far away or the point can't be farther than an earlier point; most points need one segment.
+    too far away or the point can't be farther from the polyline than an earlier point; most points need one segment.
     """
     most, at = 0.0, 1
     for i in range(px.size):
@@ -90,7 +92,10 @@ def farthest(px, py, qx, qy, n):
 
 @kernel
 def upper_edge(places, x, y, radius, out):
-    """For each of the ascending `places`, write the largest y within `radius` of any point; points never decrease."""
+    """For each x of the ascending `places`, write the largest y with (x, y) within `radius` of a point.
+
+    The points' coordinates never decrease.
+    """
     first = 0
     for k in range(places.size):
         while first < x.size - 1 and x[first] < places[k] - radius:

@@ -31,7 +31,7 @@ NARROW = 1 << 16  # integers in a range this wide, or as wide as there are rows,
 PAD = 32  # a sample's range is widened at each end by 1 / PAD of its width
 WIDE_RANGE = 64  # labels in a wider range are numbered first
 LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal rows next to each other don't wait
-ROWS_PER_CELL = 8  # rows per cell of a part's own table
+ROWS_PER_CELL = 8  # a part of the rows has at least this many rows per cell of its table
 FEWEST_ROWS = 1 << 14  # rows in a part
 MAX_PARTS = 64
 FAR_LABEL = 2**62
@@ -180,14 +180,14 @@ def _count_within_groups(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCodes:
-    """Codes of rows below `width`, in the order of the groups' keys; some codes may not occur.
+    """One code per row, below `width`. Codes are ordered like the groups' keys; some codes may not occur.
 
     Attributes
     ----------
     width : int
         One more than the highest code.
     low : int or None
-        The lowest key, if codes are distances from it; otherwise codes index `distinct`.
+        The lowest key, if codes are distances from it. None if codes index `distinct`.
     values : ndarray of shape (n_rows,)
         The keys as integers, or the codes.
     distinct : ndarray or None
@@ -222,7 +222,7 @@ class GroupCodes:
 
 
 def code_groups(groups: NDArray[Any]) -> GroupCodes:
-    """Number the groups of rows, by the range of the keys if these are close integers, else by hash."""
+    """Number the groups of rows: by distance from the lowest key if keys are close integers, else by the key's rank."""
     _check_group_rows("groups", groups.size)
     if isinstance(groups, TextLabels):
         return GroupCodes(groups.names.size, None, groups.codes, groups.names, groups.dtype)

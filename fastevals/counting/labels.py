@@ -20,7 +20,7 @@ Weights = NDArray[np.float64] | None
 
 WIDEST = 1 << 15  # range of integer labels, up to which a table numbers them
 SAMPLED_ROWS = 1 << 10  # sampled rows that suggest the range of integer labels
-SHARED = 1 << 14  # cells of a table, up to which every chunk gets its own
+SHARED = 1 << 14  # cells of a table, up to which every chunk gets its own table
 ALONE = 1 << 20  # rows that one thread compares before a second has started
 DENSE = 1 << 20  # cells of a table, up to which it is filled without looking up labels
 MOST_ARRAYS = 3  # arrays that the kernel takes
@@ -83,7 +83,7 @@ def number_labels(
 
 
 def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Return the distinct labels of all arrays, ascending, and the arrays as positions in them.
+    """Return the distinct labels of all arrays, ascending, and each array as positions among these labels.
 
     Labels are integers or booleans, and become int64.
     """

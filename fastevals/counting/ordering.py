@@ -56,7 +56,7 @@ BUCKET = 1 << 13  # rows in a bucket, so that its keys, scratch and cells stay i
 SPAN = 1 << 16  # rows that one call ranks or sweeps if buckets are smaller, so that Python is entered rarely
 SPANS = 16  # minimum number of spans, so that threads can share them; fewer only if there are fewer buckets
 MAX_BUCKETS = 64  # a core can write to this many pages; 128 buckets, the most that fit in a row's byte, take longer
-MAX_CELLS = 1 << 15  # cells, so that they stay in cache; a larger bucket is divided again
+MAX_CELLS = 1 << 15  # most cells that stay in cache; a larger bucket is divided again
 SAMPLES_PER_BUCKET = 64  # sampled rows per bucket
 TABLE = 1 << 10  # cells per bucket in the table from keys to buckets
 MAX_TABLE = 1 << 16  # cells in the table
@@ -282,7 +282,7 @@ class ClassSplit:
     extremes : ndarray of shape (2,)
         The lowest and the highest score.
     spans : list of SlotSpan
-        All slots, starting from the lowest.
+        Spans that cover all slots, starting from the lowest.
     n_pos, n_neg : int
         Rows of each class.
     doubled_u : int
@@ -378,7 +378,7 @@ class SlotSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLabels:
-    """Labels, with the positive and the negative one; `negative` is None if all rows are known to be positive."""
+    """The rows' labels, and which is positive or negative; `negative` is None if all rows are known to be positive."""
 
     values: NDArray[Any]
     positive: Any

@@ -52,7 +52,7 @@ Ints = NDArray[np.int64]
 
 BYTE_CLASSES = 1 << 8  # classes whose numbers fit into one byte; a stable sort of bytes is a radix sort in one pass
 ROWS_PER_TILE = 1 << 11  # rows copied at a time, while the scores of all classes are in cache
-MANY = 64  # classes
+MANY = 64  # number of classes from which AUCs are computed from pairs of classes
 SMALL_CELLS = 1 << 16  # scores that one thread handles in less than a millisecond
 
 

@@ -125,7 +125,7 @@ def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool
     if not are_many_and_short(columns.scores) or len({each.dtype for each in columns.scores}) > 1:
         return False
     of_probabilities = any(isinstance(m.of_counts, Metric) and m.of_counts.of == "probabilities" for m in metrics)
-    # For other scores such a metric is NaN, separately for each column.
+    # Scores outside [0, 1] make such a metric NaN for their own column only.
     return not of_probabilities or all(((each >= 0) & (each <= 1)).all() for each in columns.scores)
 
 

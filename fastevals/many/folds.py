@@ -371,7 +371,7 @@ def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
 def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
     """Return counts, with one positive row in total, whose shares of rows and of positives found are the averages."""
     thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
-    # Any number of rows would do; taken from the fold with the lowest share of positives, it makes no count negative.
+    # Any number of rows would do. With the number of the fold with the lowest share of positives, no count is negative.
     n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
     recall = gain / len(rankings)
     return AveragedCounts._unchecked(thresholds, recall, np.maximum(share / len(rankings) * n_rows - recall, 0.0))

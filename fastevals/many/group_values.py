@@ -138,7 +138,7 @@ def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
 
 
 def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
-    """Return the lowest key at or above a threshold, and False; the highest key and True if no integer is as high."""
+    """Return the lowest key at or above a threshold, and False; if no integer is as high, the highest key and True."""
     codec = scores.codec
     if codec.distinct is not None:
         codes = np.array([np.searchsorted(codec.distinct, threshold)])
@@ -217,7 +217,7 @@ def _measure_one_by_one(metric: RankingMetric, scores: GroupedScores, chosen: ND
 
 
 def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
-    """Return metrics that have a kernel; the steps of a span of groups are counted once for all metrics."""
+    """Return the values of metrics with a kernel; the steps of a span of groups are counted once for all metrics."""
     if not metrics:
         return []
     totals = np.empty((scores.groups.size, 2))

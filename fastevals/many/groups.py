@@ -593,7 +593,7 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
 
 
 def as_time(key: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a date, time or time span in the groups' unit; raise if it is anything else or falls between two units."""
+    """Convert a date, time or time span to the groups' unit; raise if the key is no time or falls between two units."""
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")
     key = key.to_numpy() if hasattr(key, "to_numpy") else key  # a Python datetime would lose pandas' nanoseconds

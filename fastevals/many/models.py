@@ -463,7 +463,7 @@ def _errors_of_groups(
 def _errors_of_same_rows(
     metrics: Sequence[TargetMetric], name: str, targets: Array, models: Arrays, weights: NDArray[np.float64] | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models on the same rows; errors call the targets `name`."""
+    """Return each metric of models on the same rows; `name` is the targets' name in error messages."""
 
     def check_all_finite() -> None:
         for each, values in {name: targets, **models}.items():
