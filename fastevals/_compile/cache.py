@@ -128,7 +128,7 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Return permissions for new files; all users may read root's files, such as a cache in a container image."""
+    """Return permissions for a new file or folder; all users may read root's, such as a cache in a container image."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
 
@@ -143,7 +143,7 @@ def _user_caches() -> str:
 
 
 def _candidates() -> list[Path]:
-    """Return possible cache folders, the first choice first: numba's setting, next to the kernels, the user's."""
+    """Return possible cache folders, first choice first: numba's setting, a folder next to the kernels, the user's."""
     places = (config.CACHE_DIR, Path(__file__).parents[1] / "_kernels" / "__pycache__", _user_caches())
     return [Path(place, "fastevals") for place in places if place]
 

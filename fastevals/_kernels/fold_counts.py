@@ -20,7 +20,10 @@ def count_cells(folds, cells, counts):
 
 @kernel
 def add_terms(folds, terms, totals):
-    """For each row, add 1 and its terms[n_samples, n_terms] to totals[n_repeats, n_folds, at least 1 + n_terms]."""
+    """Add each row's terms to the totals of the test sets that have the row, and 1 to the first total.
+
+    Shapes are terms[n_samples, n_terms] and totals[n_repeats, n_folds, at least 1 + n_terms].
+    """
     n_folds, n_terms = totals.shape[1], terms.shape[1]
     for repeat in range(folds.shape[0]):
         of_repeat = totals[repeat]

@@ -12,7 +12,7 @@ def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
     """Add each row to the pairs sums[group, 5, 2]: weight, squared error, over- and underprediction, relative error.
 
     targets_so_far[group] holds the targets' mean, their squared deviations from it, the first target, and how many
-    differ from the first. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979,
+    targets differ from the first. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979,
     doi:10.1145/359146.359153).
     """
     for i in range(groups.size):

@@ -1,8 +1,8 @@
 """Placements: how many rows of the other class are below a row, a tie counting half. All counts are doubled.
 
 Placements are looked up row by row, so that models can be compared without sorting all rows. The sorted keys of a class
-have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps as there
-are keys. This suits keys of floats, whose binades near zero fill most of the range but hold few keys.
+have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps as it
+has keys. This suits keys of floats, whose binades near zero fill most of the range but hold few keys.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Rank a few rows with NumPy, so that a process that ranks only these neither loads nor compiles kernels.
+"""Rank a few rows with NumPy, so that a process with only few rows neither loads nor compiles kernels.
 
 Importing numba and loading the kernels takes 0.2 s, compiling them 2 s. NumPy ranks 1,000 rows in 50 us, a kernel in 35
 us.

@@ -28,7 +28,7 @@ MOST_CODES = 2**62
 
 
 def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
-    """Return the lowest label of arrays of integers or booleans, and the width of the range of all labels."""
+    """Return the lowest label in arrays of integers or booleans, and the width of the range of all labels."""
     if arrays[0].size < ALONE:
         ends = list(map(_ends, arrays))
     else:
@@ -53,7 +53,9 @@ def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
 def number_labels(
     name: str, arrays: Sequence[NDArray[Any]], names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Number at most 10,000 labels like `code_labels`; codes from a table have the shortest unsigned dtype.
+    """Assign codes to labels as `code_labels` does; raise above 10,000 labels.
+
+    If the range of the labels is narrow, codes have the shortest unsigned dtype.
 
     If labels are codes of text, `names` are their names in errors.
     """

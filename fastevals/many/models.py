@@ -163,8 +163,8 @@ def batch_metrics(
     predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
         The predictions of each model: one row, array, entry or column per model.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        Metrics must be all for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all for
-        predicted labels ("accuracy", ``metric("f_score", average="macro")``), or all for predicted numbers
+        All metrics must be of one kind: for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``),
+        for predicted labels ("accuracy", ``metric("f_score", average="macro")``), or for predicted numbers
         ("mean_squared_error"). Functions can accompany the first two kinds; they take threshold counts or a stack of
         confusion matrices, respectively.
     sample_weight : as `y_true`, optional
