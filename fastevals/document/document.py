@@ -85,7 +85,7 @@ class Number(NamedTuple):
         return self.written or format_number(self.value)
 
     def on_page(self) -> Cell:
-        """Return the number, with three digits if it is small, and its interval."""
+        """Return the number, to three digits if it is small, and its interval."""
         exact = "" if math.isnan(self.value) else repr(float(self.value))
         return Cell(_shown(self.value), exact, _ends(self.interval), self.emphasis, ends_by_name(self.interval))
 
@@ -124,7 +124,7 @@ class PValue(NamedTuple):
         return format_pvalue(self.value)
 
     def on_page(self) -> Cell:
-        """Return the p-value, with all digits as the exact number."""
+        """Return the p-value; the cell's exact number has all digits."""
         exact = "" if math.isnan(self.value) else repr(float(self.value))
         return Cell(self.as_text(), exact, (), self.emphasis)
 
@@ -145,7 +145,7 @@ class Count(NamedTuple):
 
 
 class Range(NamedTuple):
-    """A range of numbers in four digits; a dash if it is undefined."""
+    """A range of numbers, shown to four digits; a dash if it is undefined."""
 
     low: float
     high: float
@@ -313,7 +313,7 @@ class RichRow(NamedTuple):
 
 
 class RichTable(NamedTuple):
-    """A table with its cells made, without the bars of the text."""
+    """A table whose cells are made, without the columns of bars that only the text has."""
 
     table: Table
     columns: list[str]

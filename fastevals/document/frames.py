@@ -94,7 +94,7 @@ def make_columns(columns: Mapping[str, Any]) -> Columns:
 
 
 def or_nan(numbers: Any) -> Any:
-    """Return numbers; for None, return NaN, which makes a column without values."""
+    """Return `numbers`, or NaN if it is None: NaN makes a column without values."""
     return math.nan if numbers is None else numbers
 
 
@@ -152,7 +152,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
 
 
 def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
-    """Stack tables. The values by name that come with a table become columns, each with its value in all rows.
+    """Stack tables, each paired with a mapping of names to values: a value fills a column in all rows of its table.
 
     Columns that a table lacks are NaN or None in its rows.
     """
@@ -181,12 +181,12 @@ def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
 
 
 def says_nothing(column: Array) -> bool:
-    """Return whether a column of objects has only None: frames give it the type text."""
+    """Return whether a column of objects holds only None; frames make it a text column."""
     return column.dtype == object and column.size > 0 and all(value is None for value in column)
 
 
 def leave_unused_out(columns: Columns) -> Columns:
-    """Return the columns except those that the settings leave empty, which only frames keep."""
+    """Return the columns without those that the settings leave empty; only frames keep the empty columns."""
     return {
         name: column
         for name, column in columns.items()
@@ -195,7 +195,7 @@ def leave_unused_out(columns: Columns) -> Columns:
 
 
 def spread(**numbers: ArrayLike) -> Columns:
-    """Return numbers as one row, or arrays as one row per element, with the element's index in a column `place`."""
+    """Return numbers as one row, or arrays as one row per element; a column `place` holds each element's index."""
     arrays = dict(zip(numbers, np.broadcast_arrays(*numbers.values()), strict=True))
     shape = next(iter(arrays.values())).shape
     places: Any = range(shape[0]) if len(shape) == 1 else list(np.ndindex(shape))
@@ -226,7 +226,7 @@ def _too_large(values: Iterable[int | None]) -> bool:
 
 
 def format_cells(columns: Columns) -> list[list[str]]:
-    """Return the cells of columns as text; an estimate and its interval have the same decimals."""
+    """Return the cells of columns as text; an estimate and its interval have the same number of decimals."""
     together = {
         name: column.tolist() for name, column in columns.items() if name in ESTIMATES and column.dtype.kind == "f"
     }

@@ -44,7 +44,7 @@ def write_latex(document: Document) -> str:
 
 
 def _table(document: Document, section: Section, table: Table, labels: dict[str, int]) -> str:
-    """Return a table, or nothing if it has no rows; `labels` counts the labels used so far."""
+    """Return a table, or nothing if it has no rows; `labels` counts the tables of each kind so far."""
     _, columns, rows = rich(table, table.n_shown)
     if not rows:
         return ""

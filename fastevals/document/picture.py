@@ -82,7 +82,7 @@ class Shade:
 
 @dataclass(slots=True, eq=False)
 class Reference:
-    """A grey line to compare with; hidden if the models need different ones."""
+    """A grey line to compare with; hidden if the models need different lines."""
 
     x: Floats
     y: Floats
@@ -158,7 +158,7 @@ class Squares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A rectangle with an opacity; edged in its colour if it stands for a number."""
+    """A rectangle with an opacity; if it stands for a number, it has an edge in its colour."""
 
     x: Range
     y: Range
@@ -169,7 +169,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """The left or right side of the picture from some x on, tinted and named above."""
+    """The part of the picture to the left or right of some x, tinted and named above."""
 
     x: Range
     name: str
@@ -262,7 +262,7 @@ class Picture:
         Whether there is no frame: the x axis is a line at y = 0 with ticks and label above, y counts rows of text, and
         words next to the axes get room.
     strip : Picture or None
-        A lower picture on the same x axis at the bottom of the axes, `strip_height` of their height.
+        A low picture at the bottom of the axes, with the same x axis; `strip_height` is its share of the axes' height.
     """
 
     columns: int = COLUMNS
@@ -360,7 +360,7 @@ LINEAR_PART = (
 
 
 def along(scale: AxisScale, values: Any) -> Floats:
-    """Return how far along an axis values are, in the axis' own unit."""
+    """Return values on an axis's scale, such as their logarithms; equal steps of these have the same length."""
     values = _floats(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         if scale.kind == "deviate":
@@ -399,7 +399,7 @@ def as_deviate(rate: Any) -> Floats:
 
 
 def as_rate(deviate: Any) -> Floats:
-    """Return the rate with a normal deviate."""
+    """Return the rate whose normal deviate is `deviate`."""
     from scipy.special import ndtr
 
     return ndtr(deviate)  # type: ignore[no-any-return]

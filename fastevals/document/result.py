@@ -43,7 +43,7 @@ class Result:
         raise NotImplementedError
 
     def _shown_columns(self) -> Columns:
-        """Return the columns to read: those with values, or others that are easier to read."""
+        """Return the columns to show: those with values. A class may choose others that are easier to read."""
         return frames.leave_unused_out(self._columns())
 
     def _title(self) -> str:
@@ -79,7 +79,8 @@ class Result:
         Parameters
         ----------
         library : {"pandas", "polars"}, optional
-            Library of the frame. By default the one that is imported, or else the one installed; pandas if both are.
+            Library of the frame. By default the one that is imported or, if neither is, the one that is installed;
+            pandas comes before polars.
 
         Returns
         -------
@@ -92,7 +93,7 @@ class Result:
         ValueError
             If `library` is neither.
         ImportError
-            If the library, or by default both libraries, are not installed.
+            If `library` is not installed or, by default, neither library is.
 
         Notes
         -----

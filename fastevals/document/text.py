@@ -100,9 +100,9 @@ def _table_lines(tables: Sequence[Table], width: int) -> list[list[str]]:
 
 
 def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
-    """Return the lines of aligned tables. Columns without room follow below, and names that leave no room stand alone.
+    """Return the lines of aligned tables. In tables that are too wide, some columns follow below the others.
 
-    A table is split at its bars first.
+    Such a table is split at its bars first. A name that is too long for its column has a line of its own.
     """
     lines = format_tables(tables)
     if max((columns_of(line) for found in lines for line in found), default=0) <= width:
@@ -178,5 +178,5 @@ def _pvalue(cell: AnyCell | str) -> str:
 
 
 def _below(cell: AnyCell | str) -> str:
-    """Return what a cell without numbers has in its row's further lines: the bar, or nothing."""
+    """Return the text below a cell, in a line where it has no number: a bar below a bar, otherwise nothing."""
     return BAR if cell == BAR else ""

@@ -1,4 +1,4 @@
-"""The command line. Commands import what they compute with when they run, so help and errors are quick."""
+"""The command line. A command imports its computations only when it runs, so help and errors are quick."""
 
 from __future__ import annotations
 

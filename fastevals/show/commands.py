@@ -358,7 +358,7 @@ def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
 
 
 def refuse(options: DataclassInstance, kind: str, why: str) -> None:
-    """Raise if an option is given that only `kind` of data allows; `why` says what the data are instead."""
+    """Raise if an option for `kind` of data only is given; `why` says what the data are instead."""
     for name, shown, field in fields_of(options):
         value = getattr(options, name)
         is_default = value is field.default or (field.default is False and value == field.default)
@@ -367,7 +367,7 @@ def refuse(options: DataclassInstance, kind: str, why: str) -> None:
 
 
 def checked(options: T) -> T:
-    """Check each option by itself, and return the options with columns as text or a tuple of text."""
+    """Check each option by itself; return the options, in which column names are now text or a tuple of text."""
     from fastevals._options import as_flag, check_choice  # imports NumPy
     from fastevals.reading.columns import column_name, column_names
 

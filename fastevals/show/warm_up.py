@@ -233,10 +233,10 @@ def _bootstraps(data: _Data) -> None:
 
 
 def report_intervals() -> None:
-    """Compile the kernels for a report's intervals, from the last to the first; the report begins with the first.
+    """Compile the kernels for a report's intervals, starting with those that the report needs last.
 
-    The acceleration of an area comes after all replicates. P-R areas take long, and the report itself reaches them in
-    time.
+    A report needs the acceleration of an area after all replicates. P-R areas take long to compile, and the report
+    itself is compiling them by the time that this function gets to them.
     """
     import numpy as np
 

@@ -33,8 +33,8 @@ class Canvas:
     ----------
     picture : Picture
     across : float
-        Width of the axes in pixels. Names of rows take room beside it, and axes with many squares are wider than this.
-        Diagrams keep their names within the usual width if they fit.
+        Width of the axes in pixels. Names of rows need room to the left of the axes, and axes with many squares are
+        wider. A diagram's names take their room from the axes' width, which is `NARROWEST` at least.
     """
 
     def __init__(self, picture: Picture, across: float = SIDE) -> None:

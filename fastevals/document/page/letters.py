@@ -47,7 +47,7 @@ def cut_names(names: Sequence[str], room: float, size: float = SIZE) -> list[str
 
 
 def titled(words: str, room: float, size: float = SIZE, full: str = "") -> str:
-    """Return the content of a text element: words cut to the room, with a title of the full words if any are cut."""
+    """Return the content of a text element: words cut to the room and, if any are cut, a `<title>` with all of them."""
     short, full = cut(words, room, size), full or words
     return escape(short) + ("" if short == full else f"<title>{escape(full)}</title>")
 

@@ -16,7 +16,7 @@ TOLERANCE = 0.08  # pixels: largest error of a path
 
 
 def path(x: Floats, y: Floats) -> str:
-    """Return a polyline through points in pixels, without points that lie on it anyway."""
+    """Return the SVG path of a polyline through points in pixels; leave out points within `TOLERANCE` of the line."""
     points = np.stack([np.clip(x, -1e4, 1e4), np.clip(y, -1e4, 1e4)], axis=1)
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
@@ -70,7 +70,8 @@ def kept_within(
     kept : ndarray of bool of shape (n_rows,)
         Rows to keep in any case, including the first and the last; changed in place.
     distance : callable
-        Distance of rows from the line drawn between two others: ``distance(rows, before, after)``.
+        Function ``distance(rows, before, after)``: how far each row is from the line drawn between the kept rows before
+        and after it.
     tolerance : float
         Largest distance allowed.
     """

@@ -255,7 +255,7 @@ def _mark(mark: Mark, canvas: Canvas) -> str:
 
 
 def _classes(look: Look) -> str:
-    """Return the CSS classes of a model's marks: its place, to hide it, and its colour."""
+    """Return the CSS classes of a model's marks: one for its place, by which pages hide them, one for its colour."""
     place = f"m{look.place} " if look.place >= 0 else ""
     return f"{place}c{COLORS.index(look.color) if look.color in COLORS else 6}"
 
@@ -296,7 +296,7 @@ def _outline(outline: Outline, canvas: Canvas, y: Callable[[Any], Floats] | None
 
 
 def _strip(strip: Picture, canvas: Canvas) -> list[str]:
-    """Return a lower picture at the bottom of the axes."""
+    """Return the strip, a low picture at the bottom of the axes."""
     top = canvas.top + canvas.height - canvas.strip
     parts = [f'<path class="axis" d="M{canvas.left:g} {top:g}h{canvas.width:g}"/>']
     if not math.isnan(strip.y.low):
@@ -455,7 +455,7 @@ def _entry_sign(entry: Entry) -> str:
 
 
 def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[str]:
-    """Return the squares' scale and a line at the level; of labels that overlap, keep the level's, else an end's."""
+    """Return the squares' scale with a line at the level; if labels overlap, keep the level's or else an end's."""
 
     def x(darkness: float) -> float:
         return canvas.left + canvas.width * float(position(scale, darkness))

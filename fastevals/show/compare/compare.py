@@ -100,7 +100,7 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
 
 
 def _without_estimates(data: Any, lower_is_better: bool) -> tuple[Any, bool]:
-    """Return the values of estimates, and their metric's direction; return other data unchanged."""
+    """Return the values of estimates, and whether lower values are better; return other data unchanged."""
     measured = as_estimates("data", data) if isinstance(data, Mapping) else {}
     if not measured:
         return data, lower_is_better

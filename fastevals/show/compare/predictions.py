@@ -86,7 +86,7 @@ class PredictionsComparison(Result):
     models : ModelComparison
         Metrics with intervals, and their differences.
     cochran : CochranResult or None
-        Whether accuracies differ at all, for three models or more.
+        Test of whether accuracies differ at all, for three models or more.
     pairs : McNemarPairs
         McNemar's tests, with p adjusted for their number.
     tests : tuple of McNemarResult

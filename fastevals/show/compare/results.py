@@ -135,7 +135,7 @@ class ResultsComparison(Result):
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
-    """Return the sets of algorithms without a significant difference, or None unless all ranks are compared."""
+    """Return the sets of algorithms without a significant difference; None unless ranks of all pairs are compared."""
     if not isinstance(pairs, RankComparison) or pairs.control is not None:
         return None
     return [[pairs.names[place] for place in group] for group in pairs.groups()]

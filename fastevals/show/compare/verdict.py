@@ -43,7 +43,7 @@ def _control(block: ResultsBlock) -> Any:
 
 
 def _sorted_by(pairs: PairwiseResult, subject: Any, higher_is_better: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    """Return the algorithms that `subject` is significantly better than, worse than, and not different from."""
+    """Return the algorithms that are significantly worse than `subject`, those significantly better, and the others."""
     greater_wins = higher_is_better and not isinstance(pairs, RankComparison)  # a smaller rank is better
     found: tuple[list[Any], list[Any], list[Any]] = [], [], []
     for (i, j), effect, is_rejected in zip(pairs.pairs.tolist(), pairs.effect, pairs.rejected, strict=True):

@@ -34,7 +34,7 @@ def plot_calibration(
     Parameters
     ----------
     curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name. Empty bins have no point.
+        Curve of one model, or a mapping of names to curves. Empty bins have no point.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -42,7 +42,7 @@ def plot_calibration(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def plot_calibration(
 
 
 def draw_calibration(picture: Picture, models: Models, color: Any = None) -> None:
-    """Add calibration curves to a picture, and the histograms of their bins to its strip."""
+    """Add calibration curves to a picture, and histograms of the curves' bins to the picture's strip."""
     strip = picture.strip = picture.strip or Picture()
     for name, each, look in styled_models(picture, models, color):
         filled = each.counts > 0

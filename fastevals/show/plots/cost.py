@@ -50,7 +50,7 @@ def plot_cost(
     Parameters
     ----------
     curve : CostCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -58,7 +58,7 @@ def plot_cost(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
     lines : int
         Draw the lines of up to this many thresholds of each model, at equal steps along its ROC curve.
     marks : bool
@@ -134,8 +134,8 @@ def plot_cost_over_prior(
     Parameters
     ----------
     curve : CostOverPrior, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several models or costs by name: either all or none are normalised. Rankings
-        have equal costs.
+        Curve of one model, or a mapping of names to curves, for several models or several costs. Either all curves or
+        none are normalised. Rankings have equal costs.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -143,7 +143,7 @@ def plot_cost_over_prior(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def plot_cost_difference(
     Parameters
     ----------
     difference : CostDifference or mapping of str to CostDifference
-        Result of ``curve.difference(other)``, or several by name.
+        Result of ``curve.difference(other)``, or a mapping of names to such results.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -229,7 +229,7 @@ def plot_cost_difference(
     label : str, optional
         Name of a single difference in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single difference, or colours by name of several.
+        Matplotlib colour of a single difference, or a mapping of names to colours.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def plot_roc(
     Parameters
     ----------
     curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -60,13 +60,14 @@ def plot_roc(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
     hull : bool
         Also draw convex hulls, as thin dark lines.
     marks : bool
         Mark the points with equal false positive and false negative rates.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
-        Bands from `confidence_band`, shaded behind the curves; by model if `curve` is a mapping. Models may lack one.
+        Band from `confidence_band`, shaded behind the curve; if `curve` is a mapping, a mapping of names to bands. Not
+        every curve needs a band.
 
     Returns
     -------
@@ -110,7 +111,7 @@ def plot_precision_recall(
     Parameters
     ----------
     curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -118,11 +119,12 @@ def plot_precision_recall(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
     marks : bool
         Mark the break-even point, where precision and recall are equal.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
-        Bands from `confidence_band`, shaded behind the curves; by model if `curve` is a mapping. Models may lack one.
+        Band from `confidence_band`, shaded behind the curve; if `curve` is a mapping, a mapping of names to bands. Not
+        every curve needs a band.
 
     Returns
     -------
@@ -162,7 +164,7 @@ def plot_gain(
     Parameters
     ----------
     curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -170,7 +172,7 @@ def plot_gain(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def plot_lift(
     Parameters
     ----------
     curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -218,7 +220,7 @@ def plot_lift(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def plot_decision(
     Parameters
     ----------
     curve : DecisionCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -38,7 +38,7 @@ def plot_decision(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
 
     Returns
     -------

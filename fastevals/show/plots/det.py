@@ -47,7 +47,7 @@ def plot_det(
     Parameters
     ----------
     curve : DetCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or curves of several by name.
+        Curve of one model, or a mapping of names to curves.
     ax : Axes, optional
         Axes to draw on, empty or drawn by this function; by default new pyplot axes.
     title : str, optional
@@ -55,7 +55,7 @@ def plot_det(
     label : str, optional
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Matplotlib colour of a single curve, or colours by name of several.
+        Matplotlib colour of a single curve, or a mapping of names to colours.
     marks : bool
         Mark the points with equal error rates.
 
@@ -127,7 +127,7 @@ def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
 
 
 def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
-    """Return the rising count where the falling count reaches a limit; at least the lowest rising count above zero."""
+    """Return the rising count where the falling count reaches `limit`, or the least one above zero if that is more."""
     place = bisect_left(rows, -limit, key=lambda row: -falling(row))
     before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
     fall = falling(before) - falling(after)

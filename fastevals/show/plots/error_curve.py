@@ -47,12 +47,12 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     Returns
     -------
     Axes
-        The axes: means of the splits with their intervals. Over a parameter, the best value is marked. A side is tinted
-        and named if the test error at its end exceeds the best by more than noise: "underfits" if the training error
-        is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). Numbers that span two decades are on a
-        logarithmic axis, which includes 0 if 0 is the smallest; values that are not numbers are side by side.
-        Errors that are far apart are on a logarithmic axis too. Wide intervals and scores far below the others are
-        cut. Values whose fit failed are left out.
+        The axes: means of the splits with their intervals. Over a parameter, the best value is marked. The range on
+        one side of it is tinted and named if the test error at the range's end exceeds the best by more than noise:
+        "underfits" if the training error is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). Numbers that
+        span two decades are on a logarithmic axis, which includes 0 if 0 is the smallest; values that are not numbers
+        are side by side. Errors that are far apart are on a logarithmic axis too. Wide intervals and scores far below
+        the others are cut. Values whose fit failed are left out.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
 
 
 def _mark_best(ax: Axes, curve: ErrorCurve, axis: ParameterAxis) -> None:
-    """Mark the best value and name its sides."""
+    """Mark the best value, and name the ranges on both sides of it."""
     k = curve.fits.index("best")
     x, y = float(axis.shifted(SHIFT)[k]), float(curve.test.values[k])
     label = style.legend_label(f"best: {format_value(curve.values[k])}")

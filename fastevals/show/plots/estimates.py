@@ -198,7 +198,7 @@ def _add_legend_entries(ax: Axes, schemes: list[_Scheme]) -> None:
 
 
 def _as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
-    """Return by name the values of splits, of shape (n_repeats, n_folds), and their estimate if they come from one."""
+    """Return, by name, values of splits of shape (n_repeats, n_folds), and the estimate that holds them, or None."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
     if not values:

@@ -91,7 +91,7 @@ def draw_score_histogram(
     """Add a model's histograms to an empty picture."""
     edges, is_cut = histogram_edges(counts, n_bins)
     rows = counts.rows_at_least(edges)
-    rows[0], rows[-1] = counts.thresholds.size - 1, 0  # outer bins hold all beyond; the last its right edge too
+    rows[0], rows[-1] = counts.thresholds.size - 1, 0  # outer bins hold the scores beyond, the last one its right edge
     top = 0.0
     for label, totals, look in (("negatives", counts.fps, NEGATIVE), ("positives", counts.tps, POSITIVE)):
         total = totals[-1]

@@ -1,4 +1,4 @@
-"""Plots over a parameter: places of its values, lines over them, their range and named sides."""
+"""Plots over a parameter: places of its values, lines, limits of y, and names beside the best value."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-DECADES, STEEP = 100.0, 20.0  # ratio of the largest to the least number from which x, or y, is logarithmic
-SMALLEST_NUMBER = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
+DECADES, STEEP = 100.0, 20.0  # x (or y) is logarithmic if the largest number is so many times the least
+SMALLEST_NUMBER = 1e-150  # smallest number except 0 on such an axis; the largest is its inverse
 BAND = 0.16  # opacity of an interval's shading
 SHIFT = 0.08  # between the two bars of a category
 VALUES_MARGIN = 0.05  # share of the range left free on each side
@@ -88,7 +88,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
 
 
 def _scale_of(values: Floats, ratio: float) -> AxisScale:
-    """Return a scale without ends: logarithmic if values are far enough apart and none is negative."""
+    """Return a scale with its ends still unset: logarithmic if values are far enough apart and none is negative."""
     positive = values[values >= SMALLEST_NUMBER]
     if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
         return AxisScale()
@@ -136,7 +136,7 @@ def mark_value(ax: Axes, x: float, y: float, label: str, look: Look) -> None:
 def name_sides(
     axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float, ends: Range
 ) -> list[Side]:
-    """Return both sides of the best value, named by the fit at their outermost defined value.
+    """Return the ranges on both sides of the best value, each named by the fit at its outermost defined value.
 
     If both ends have the same fit, neither is named.
     """
@@ -149,7 +149,7 @@ def name_sides(
 
 
 def tint_sides(ax: Axes, axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
-    """Tint and name the sides of the best value."""
+    """Tint and name the ranges on both sides of the best value."""
     shown = ax.get_xlim()
     for side in name_sides(axis, fits, defined, best, shown):
         draw_mark(ax, side)

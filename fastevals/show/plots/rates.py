@@ -51,7 +51,7 @@ def plot_models(
     band: Any = None,
     **options: Any,
 ) -> Axes:
-    """Draw curves, given or computed from rankings, with `draw` or else as their registry entry says."""
+    """Draw the given curves, or curves computed from rankings, with `draw` or else as their registry entry says."""
     entry = CURVES[name]
     models = as_models("curve", curve, entry.kind, entry.of_ranking, label)
     if band is not None:

@@ -111,7 +111,7 @@ def mark_point(ax: Axes, x: float, y: float, color: Any, *, filled: bool = False
 
 
 def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: str | None = None) -> None:
-    """Add labels, a light grid and the legend, below the axes if it does not fit inside."""
+    """Add labels, a title, a light grid and the legend; the legend is below the axes if it does not fit inside."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     ax.grid(True, color="#e6e6e6", linewidth=0.8)
@@ -196,7 +196,7 @@ class _AboveLegend:
         self.ax = ax
 
     def get_subplotspec(self) -> Any:
-        """Return the place in the grid, which a later layout needs."""
+        """Return the axes' place in the grid of subplots, which a later layout needs."""
         return self.ax.get_subplotspec()
 
     def __call__(self, ax: Any, renderer: Any) -> Bbox:

@@ -97,14 +97,14 @@ def thinned(x: Values, y: Values, columns: int) -> Points:
 def refined(
     u: Values, v: Values, drawn: Callable[[Values, Values], tuple[Values, Values]], longest: tuple[float, float]
 ) -> Points:
-    """Add points to a polyline in (u, v) until no long piece of its drawing can be curved.
+    """Add points to a polyline in (u, v) until each piece, as drawn, is short, horizontal or vertical.
 
     Parameters
     ----------
     u, v : ndarray of shape (n_points,)
-        Coordinates in which the line is straight.
+        Coordinates in which the line is straight between points.
     drawn : callable
-        Function from points to their x and y, each monotone between two points.
+        Function from u and v to x and y, each of which is monotone between two points.
     longest : tuple of float
         Longest allowed step in x and in y.
 

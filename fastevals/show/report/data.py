@@ -78,7 +78,7 @@ class ModelNumbers:
     auc_variance: float = math.nan  # DeLong's, if means over blocks need it
     # For scores: rows with score >= threshold are predicted positive; NaN if no threshold is best.
     threshold: float = math.nan
-    threshold_shown: str = "-"  # with the fewest digits, 6 or more, that predict the same rows
+    threshold_shown: str = "-"  # with the fewest digits, 6 or more, that predict the same rows positive
     cells: Cells | None = None  # counts (or weights) there
     # For a threshold of least cost: the priors for which it remains the best, and those for which the model is cheaper
     # than predicting all or no rows positive.

@@ -346,12 +346,12 @@ def _bootstrap_intervals(
 
 
 def metric_title(name: str) -> str:
-    """Return the title of a metric's column; the name of a mean over classes, which no registry has, is its title."""
+    """Return the title of a metric's column; a mean over classes is in no registry, and its name is the title."""
     return METRICS[name].title if name in METRICS else name
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return whether higher values of a metric are better; for means over classes, which no registry has, they are."""
+    """Return whether higher values of a metric are better, as they are for means over classes (in no registry)."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
@@ -438,7 +438,7 @@ def cell_intervals(
 
 
 def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:
-    """Return numbers of undefined replicates by metric, None (there are no clusters), and cautions by model."""
+    """Return, by metric, the most undefined replicates of a model; None (there are no clusters); cautions by model."""
     undefined = {
         label: max((each[label].n_undefined for each in estimates.values() if label in each), default=0)
         for label in metrics

@@ -54,7 +54,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
 
 
 def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
-    """Return for each column how many rows were left out for lack of its value, and how many lack nothing else."""
+    """Return, by column, the number of rows left out because they lack its value, and how many lack nothing else."""
     return {
         name: {"reason": roles.reason(name), "rows": rows, "alone": left_out.alone.get(name, 0)}
         for name, rows in sorted(left_out.by_column.items())
@@ -115,7 +115,7 @@ def _over_scores(report: ReportData, over: OverValues) -> dict[str, Any]:
 
 
 def _over_predictions(_: ReportData, over: OverValues) -> dict[str, Any]:
-    """Return one metric of each value of --by."""
+    """Return one metric for each value of --by."""
     found = {model: metrics[over.metric] for model, metrics in over.metrics.items()}
     models = [
         {
@@ -150,7 +150,7 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
 
 
 def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Return intervals, null where undefined; the array is converted in one call, because a million are possible."""
+    """Return intervals, null where undefined; convert the array in one call, as it may hold a million intervals."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 

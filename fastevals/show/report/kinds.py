@@ -13,7 +13,7 @@ class ReportKind(NamedTuple):
 
     predicted: str  # name in JSON; "" for scores
     lacking: str  # what a row may lack of a model
-    rough: tuple[str, ...]  # rows, too few of which make intervals rough; in the singular
+    rough: tuple[str, ...]  # kinds of rows, in the singular: too few of a kind make intervals rough
     ranked_by: tuple[str, ...]  # metrics that rank models in a verdict: the first one that is defined
     undefined: str  # the verdict if none is defined
     forests: tuple[str, ...]  # metrics with pictures of intervals and differences

@@ -77,7 +77,7 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
     rows = chosen(counts, hull(counts), [model.threshold])
     few, below = counts.take(rows), model.below
     assert below is not None
-    # With all thresholds, every score has its own; otherwise a few digits are enough.
+    # If all thresholds are kept, each is a score with all its digits; otherwise a few digits are enough.
     are_all = rows.size == counts.thresholds.size and bool((below[:-1] == counts.thresholds[1:]).all())
     thresholds = few.thresholds[1:].astype(np.float64)
     if not are_all:
@@ -101,7 +101,7 @@ def _steps(counts: NDArray[Any]) -> list[int | float]:
 
 
 def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
-    """Shorten thresholds to the fewest digits that predict the same rows; leave the one equal to `exact` as it is."""
+    """Shorten thresholds to the fewest digits that predict the same rows positive; keep `exact` as it is."""
     short, is_long = values.copy(), values != exact
     for digits in DIGITS:
         rest = np.flatnonzero(is_long)

@@ -149,7 +149,7 @@ class Measure(NamedTuple):
     def summary(
         self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
     ) -> dict[str, Any]:
-        """Measure a summary's counts, and compare them with those of `reference`, which messages call `other`."""
+        """Measure a summary's counts, and compare them with the counts of `reference`; messages name it by `other`."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
         if reference is not None and plan is None:
@@ -333,7 +333,7 @@ def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: flo
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
-    """Write a threshold so that the printed number predicts the same rows: it is a score, so it mustn't round up."""
+    """Write a threshold, a score, without rounding up, so that the printed number predicts the same rows positive."""
     if math.isnan(threshold) or threshold == math.inf:
         return "-" if math.isnan(threshold) else "none"
     row = counts.rows_at_least(np.asarray(threshold))

@@ -104,7 +104,7 @@ def title_of(data: str, models: Sequence[Any]) -> str:
 
 
 def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
-    """Say how many rows were left out and what they lack; `lacking` has words for some columns' values."""
+    """Say how many rows were left out and what they lack; `lacking` names some columns' values in words."""
     rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
     counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
     reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
@@ -179,7 +179,7 @@ def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
 
 
 def _score_intervals(report: ReportData) -> str:
-    """Say how intervals were made, by each method that a block has; "" if there are none."""
+    """Say how intervals were made, for each method that some block uses; "" if there are none."""
     if report.plan is None:
         return ""
     plan, roles = report.plan, report.roles

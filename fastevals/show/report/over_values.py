@@ -31,8 +31,8 @@ class OverValues:
     """Metrics of each value, and their means."""
 
     values: list[Any]  # with rows of weight above zero, ascending
-    # By model and metric. AUC has DeLong's intervals, but the mean of many values has one from a bootstrap of whole
-    # values, because some of many usually lack the rows that DeLong's method needs.
+    # By model and metric. AUC has DeLong's intervals. The interval of its mean over many values is from a bootstrap of
+    # whole values, because some of these values usually lack the rows that DeLong's method needs.
     metrics: dict[str, dict[str, GroupedMetric]]
     has_blocks: bool  # whether each value has a block too
     why_none: str | None = None  # why there are no DeLong intervals; None if there are, "" if none are wanted

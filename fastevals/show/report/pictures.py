@@ -56,7 +56,7 @@ def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
 
 
 def report_pictures(report: ReportData) -> BlockPictures:
-    """Return the pictures of a report for `--out`; only its first `MOST_PICTURED` blocks kept the counts."""
+    """Return the pictures of a report for `--out`; only the first `MOST_PICTURED` blocks kept counts to draw."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
     of_all = [] if report.over is None else [("groups", group_panels(report.over))]

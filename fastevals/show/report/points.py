@@ -121,7 +121,10 @@ def _highest_line(entry: CurveEntry) -> float:
 
 
 def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
-    """Return the position of true and false positives along an axis, from 0 to its end or highest value."""
+    """Return a function of true and false positives: their place on an axis, in pixels.
+
+    The axis has `PIXELS` pixels up to its end or the highest value.
+    """
     along = number_of(axis.number, counts)
     if axis.scale == "deviate":
         ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # several curves don't narrow them
@@ -132,10 +135,10 @@ def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
 
 
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
-    """Return a function: how many pixels, in the worst picture, rows are from the line drawn between two others.
+    """Return a function that gives rows' distances, in pixels of the worst picture, from the line between two others.
 
-    The line is straight in counts. A row's distance is from the line's point with the same number of true positives,
-    or from its point with the same number of false positives, whichever is nearer.
+    The line is straight in counts. A row's distance is measured to the line's point with the same number of true
+    positives or to its point with the same number of false positives, whichever is nearer.
     """
     tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
 

@@ -101,7 +101,7 @@ class StreamedBlock(NamedTuple):
         return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def known(self, model: int) -> dict[str, float]:
-        """Return a model's metrics that its kept points don't determine, and those that are known already."""
+        """Return a model's metrics that aren't computed from its kept points; NaN for unknown probability metrics."""
         summary = self.probabilities[model]
         losses = dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
         return self.curves[model].metrics | losses
@@ -473,7 +473,7 @@ class _ByThread:
 
 
 def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
-    """Return rows in the form in which other data are measured."""
+    """Return rows as `ScoredRows`, so that they are measured like any other data."""
     scores = dict(zip(reader.scores, rows.scores, strict=True))
     groups = (
         None
