@@ -181,11 +181,11 @@ def compare(
     by : str, optional
         Compare results separately for each value of this column.
     lower_is_better : bool
-        Results are errors or losses; estimates know their direction.
+        Whether results are errors or losses; estimates have the direction of their metric.
     control : str, optional
         Compare the other algorithms only with this one.
     posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
-        The test of pairs: "nemenyi" by default, with `control` "bonferroni-dunn".
+        The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.
     label : str, optional
         Column of the true class; then `data` holds predictions.
     pred : sequence of str
@@ -195,7 +195,7 @@ def compare(
     method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
         Form of McNemar's test, "exact" by default.
     groups : str, optional
-        Column of clusters, such as a patient's rows, that are resampled whole.
+        Column of clusters, such as patients, whose rows are resampled together.
     n_resamples : int, optional
         Bootstrap replicates, 1999 by default.
     rng : int or numpy.random.Generator, optional
@@ -284,7 +284,8 @@ def report(
     sample_weight : str, optional
         Column of row weights; each row is one independent observation.
     frequency_weight : str, optional
-        Column of the number of copies of each row, whole numbers: the same as repeated rows. Not with `sample_weight`.
+        Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
+        with `sample_weight`.
     by : str, optional
         Report means over this column's values, and a block for each of up to 100 values.
     pos_label : label, optional
@@ -299,13 +300,13 @@ def report(
         Share of positives where the models are used, for costs; by default the block's own share.
     n_resamples : int, optional
         Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws (rows x models x
-        replicates) per report: for larger blocks cells of rows are resampled.
+        replicates) per report; blocks that are too large for it resample cells of rows.
     confidence_level : float in (0, 1)
-        Level of each interval, and simultaneously of all differences in a metric.
+        Level of each interval; for differences, of all intervals in a metric together.
     rng : int or numpy.random.Generator
         Seed; the same integer gives the same report.
     groups : str, optional
-        Column of clusters, such as a patient's rows, that are resampled whole.
+        Column of clusters, such as patients, whose rows are resampled together.
     separator, encoding, header : str, str and bool, optional
         Form of a CSV file, where the file itself does not show it.
     memory : int or str, optional
@@ -319,8 +320,8 @@ def report(
         Whether a row without a finite score, prediction or weight is an error, or is left out and counted. With "drop",
         None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are a block of their own.
     against : path or paths, optional
-        Files of ``fastevals summarize`` to compare with, where `data` are such files of other rows. Each model's
-        differences between the two have separate intervals.
+        Files of ``fastevals summarize`` on other rows; `data` must be such files too. Each model is compared with
+        itself on the other rows, and each difference has a separate interval.
     progress : bool
         Show a progress bar for each block's bootstrap (needs tqdm).
 

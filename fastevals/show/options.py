@@ -28,7 +28,7 @@ POS_LABEL = Option("P", "positive class; 1 by default")
 GROUP = Option(
     "COLUMN",
     "column of clusters, such as patient, that are resampled whole",
-    "str, optional: Column of clusters, such as a patient's rows, that are resampled whole.",
+    "str, optional: Column of clusters, such as patients, whose rows are resampled together.",
     is_column=True,
 )
 RESAMPLES = Option("N", parse=parse_integer)
@@ -51,7 +51,7 @@ def takes(options: type[DataclassInstance]) -> Callable[[Call], Call]:
         ]
         positional = [*signature.parameters.values()][:-1]
         call.__signature__ = signature.replace(parameters=[*positional, *keywords])  # type: ignore[attr-defined]
-        if call.__doc__ is not None:  # as it is with python -OO
+        if call.__doc__ is not None:  # it is None with python -OO
             call.__doc__ = inspect.cleandoc(call.__doc__).replace("{options}", "\n".join(_paragraphs(options)))
         return call
 

@@ -44,7 +44,8 @@ class CompareOptions:
         "COLUMN", "compare results separately for each value of this column",
         "str, optional: Compare results separately for each value of this column.", is_column=True, goes_with=RESULTS)
     lower_is_better: bool = own(
-        "", "results are errors or losses", "bool: Results are errors or losses; estimates know their direction.",
+        "", "results are errors or losses",
+        "bool: Whether results are errors or losses; estimates have the direction of their metric.",
         default=False, goes_with=RESULTS)
     control: str | None = own(
         "A", "compare only with this algorithm", "str, optional: Compare the other algorithms only with this one.",
@@ -52,7 +53,7 @@ class CompareOptions:
     posthoc: PostHoc | None = own(
         "", "test of pairs: nemenyi, or with --control bonferroni-dunn",
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
-        pairs: "nemenyi" by default, with `control` "bonferroni-dunn".""", choices=PostHoc, goes_with=RESULTS)
+        pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""", choices=PostHoc, goes_with=RESULTS)
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
     pred: Sequence[str] | None = own(
         "P", "column of a model's predicted class; repeat for more models",

@@ -97,7 +97,7 @@ class ScoredRows(NamedTuple):
 class IntervalPlan:
     """The settings of intervals."""
 
-    confidence_level: float  # of each interval, and simultaneously of all differences in a metric
+    confidence_level: float  # of each interval; for differences, of all intervals in a metric together
     n_resamples: int  # bootstrap replicates
     budget: int | None  # most rows x models x replicates drawn in all blocks; None if `n_resamples` was given
     seed: int  # of each block's replicates

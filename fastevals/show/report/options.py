@@ -48,8 +48,8 @@ class ReportOptions:
         is_column=True, goes_with=ROWS)
     frequency_weight: str | None = own(
         "N", "column of the number of copies of each row",
-        """str, optional: Column of the number of copies of each row, whole numbers: the same as repeated rows. Not with
-        `sample_weight`.""", is_column=True, goes_with=ROWS)
+        """str, optional: Column of the number of copies of each row, a whole number; the result is the same as with
+        repeated rows. Not with `sample_weight`.""", is_column=True, goes_with=ROWS)
     by: str | None = own(
         "COLUMN", "report on each value of this column, and means over them",
         "str, optional: Report means over this column's values, and a block for each of up to 100 values.",
@@ -76,10 +76,10 @@ class ReportOptions:
     n_resamples: int | None = RESAMPLES.field(
         help="bootstrap replicates (1999); 0: no intervals",
         doc="""int, optional: Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws
-        (rows x models x replicates) per report: for larger blocks cells of rows are resampled.""")
+        (rows x models x replicates) per report; blocks that are too large for it resample cells of rows.""")
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of the intervals (0.95)",
-        doc="float in (0, 1): Level of each interval, and simultaneously of all differences in a metric.")
+        doc="float in (0, 1): Level of each interval; for differences, of all intervals in a metric together.")
     rng: Any = SEED.field(0, doc="int or numpy.random.Generator: Seed; the same integer gives the same report.")
     groups: str | None = GROUP.field(goes_with=ROWS)
     separator: str | None = SEPARATOR.field()
@@ -103,8 +103,8 @@ class ReportOptions:
         a block of their own.""", choices=OnInvalid, default="raise")
     against: Any = own(
         "FILE.fe", "compare two summaries of `fastevals summarize`",
-        """path or paths, optional: Files of ``fastevals summarize`` to compare with, where `data` are such files of
-        other rows. Each model's differences between the two have separate intervals.""",
+        """path or paths, optional: Files of ``fastevals summarize`` on other rows; `data` must be such files too. Each
+        model is compared with itself on the other rows, and each difference has a separate interval.""",
         goes_with=SCORES)
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for each block's bootstrap (needs tqdm).")
     # fmt: on
