@@ -215,8 +215,8 @@ class Table(NamedTuple):
     rows: Iterable[Row] | Callable[[], Iterable[Row]]  # a generator can be rendered once
     places: Sequence[int] = ()  # of the models of columns, from the second on; -1 for none
     only: Only = ()
-    n_shown: int | None = None  # rows outside the page, if fewer
-    more: str = ""  # their line on the rest: "... 3 more pairs"
+    n_shown: int | None = None  # rows that other renderers than the page show, if fewer
+    more: str = ""  # what these renderers write for the other rows: "... 3 more pairs"
     n_rows: int | None = None  # in all, if not all are made
     note: str = ""  # after the title: at which thresholds the numbers are
     # In the text:
@@ -232,7 +232,7 @@ class Table(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """The words above a picture: its title, where `AXIS` stands for the x axis's label, and what its marks mean."""
+    """The words above a picture: its title and what its marks mean; `AXIS` in the title is the x axis's label."""
 
     title: str
     text: str
@@ -321,7 +321,7 @@ class RichTable(NamedTuple):
 
 
 def rich(table: Table, n_shown: int | None = None) -> RichTable:
-    """Return a table, or its first rows, for pages."""
+    """Return a table, or only its first rows, with cells for pages."""
     bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
     rows = [
         RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)

@@ -56,7 +56,7 @@ class Article(NamedTuple):
     figures: Sequence[Figure]
     tables: Sequence[RichTable]
     live: RichTable | None  # numbers that follow the threshold; each cell's `exact` is its name
-    block: int | None  # its place among the blocks; None if it is not one
+    block: int | None  # its place among the blocks; None if the section is not a block
 
 
 def write_page(document: Document, typed: str | None = None) -> str:

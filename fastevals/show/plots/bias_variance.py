@@ -57,7 +57,7 @@ def plot_bias_variance(
     -------
     Axes
         The axes: lines for the parts and for the expected loss, with its minimum marked. Over a parameter, each side of
-        the minimum is tinted and named by its outer end: "underfits" if bias has grown more than the variance of the
+        the minimum is tinted and named: "underfits" if bias at its outer end has grown more than the variance of the
         predictions, otherwise "overfits". Losses far above the minimum are cut. Values that are not numbers are evenly
         spaced; numbers that span decades are on a logarithmic scale.
 

@@ -38,7 +38,7 @@ class Enclosed(list[tuple[str | None, Any]]):
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
     """Return the given curves by name, and compute curves from rankings; `label` names a single curve.
 
-    A curve that is certain only at some points is drawn through these points.
+    If a curve is known only at some of its points, it is drawn through these.
     """
     within: list[CertifiedCurve[Any] | None] = []
 

@@ -122,7 +122,7 @@ class Intervals:
     """Intervals of a block, and the differences of its models."""
 
     method: str | None = None  # "BCa" of rows, "cells", or None without intervals
-    why_none: str = ""  # unless no metric is defined
+    why_none: str = ""  # why there are no intervals; "" if there are some, or if no metric is defined
     models: dict[str, dict[str, Interval]] = field(default_factory=dict)  # by model and metric; NaN where undefined
     differences: tuple[ModelPair, ...] = ()  # of all pairs of models
     # By metric, the most replicates in which it is undefined for a model; without zeros.

@@ -467,7 +467,7 @@ def describe_means(report: ReportData, over: OverValues) -> str:
 
 
 def undefined_over(over: OverValues) -> list[str]:
-    """Say for how many --by values each metric is undefined, in the model with the most undefined values."""
+    """Say for how many --by values each metric is undefined, for the model with the most undefined values."""
     by_count: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
         by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))

@@ -241,7 +241,7 @@ def _written_value(values: NDArray[np.float64], k: int) -> str:
 
 
 def _extreme_places(auc: GroupedMetric) -> tuple[list[int], list[int]]:
-    """Return the places of the lowest and the highest AUCs, without overlap; of equal AUCs, those with most rows."""
+    """Return the places of the lowest and the highest AUCs, without overlap; if AUCs are equal, most rows first."""
     n = len(auc) - auc.n_undefined
     low = np.lexsort((-auc.weights, auc.values))[: min(n, LISTED)].tolist()  # NaN is last
     high = np.lexsort((-auc.weights, -auc.values))[:n].tolist()
