@@ -360,7 +360,7 @@ LINEAR_PART = (
 
 
 def along(scale: AxisScale, values: Any) -> Floats:
-    """Return values on an axis's scale, such as their logarithms; equal steps of these have the same length."""
+    """Convert values to an axis's scale (to logarithms, for example), on which equal steps have equal length."""
     values = _floats(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         if scale.kind == "deviate":

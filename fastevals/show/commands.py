@@ -358,7 +358,7 @@ def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
 
 
 def refuse(options: DataclassInstance, kind: str, why: str) -> None:
-    """Raise if an option for `kind` of data only is given; `why` says what the data are instead."""
+    """Raise if an option is given that goes only with `kind` of data; `why` says what the data are instead."""
     for name, shown, field in fields_of(options):
         value = getattr(options, name)
         is_default = value is field.default or (field.default is False and value == field.default)

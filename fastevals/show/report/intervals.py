@@ -351,7 +351,7 @@ def metric_title(name: str) -> str:
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return whether higher values of a metric are better, as they are for means over classes (in no registry)."""
+    """Return whether higher values of a metric are better: true for means over classes, which are in no registry."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 

@@ -333,7 +333,10 @@ def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: flo
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
-    """Write a threshold, a score, without rounding up, so that the printed number predicts the same rows positive."""
+    """Write a threshold with enough digits that the printed number predicts the same rows positive.
+
+    A threshold is a score: rounded up, it would not predict its own row positive.
+    """
     if math.isnan(threshold) or threshold == math.inf:
         return "-" if math.isnan(threshold) else "none"
     row = counts.rows_at_least(np.asarray(threshold))
