@@ -1,4 +1,4 @@
-"""Rankings of any number of rows: summaries count parts anywhere, merge in any order, and give one ranking."""
+"""Rankings of any number of rows: summaries count parts of the rows, merge in any order, and return one ranking."""
 
 from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary

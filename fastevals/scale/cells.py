@@ -1,4 +1,4 @@
-"""Cells: the number of rows of each class in each range of scores, and the bounds on metrics that follow.
+"""Cells: the number of rows of each class in each range of scores, and the bounds on metrics that these numbers imply.
 
 A set of cells describes all data sets with these counts. Two of these data sets are extreme: in the worst, each
 positive has the lowest score of its cell and each negative the highest; in the best, the reverse. If a metric never
@@ -39,8 +39,8 @@ class ScoreCells:
         Keys of the lowest and the highest score that a cell's rows may have. Cells are sorted by (low, high), and no
         two are equal. A cell whose two keys are equal is an atom: the score of its rows is known exactly.
     counts : ndarray of int64 of shape (n_cells, 2) or (n_cells, 6)
-        Negatives and positives in each cell, in rows or whole units of weight. If squared weights are kept, the lower
-        and upper limbs of their sums follow (`fastevals.scale.squares`).
+        Negatives and positives in each cell, in rows or whole units of weight. If squared weights are kept, the other
+        four columns are the lower and upper limbs of their sums (`fastevals.scale.squares`).
     """
 
     low: Keys
@@ -87,7 +87,7 @@ class ScoreCells:
 
     @classmethod
     def between(cls, counts: ThresholdCounts, highest: int, squares: ThresholdCounts | None = None) -> Self:
-        """Return one cell per threshold; each ends just below the next higher threshold, and the topmost at `highest`.
+        """Return one cell per threshold; each cell ends just below the next threshold, the topmost at `highest`.
 
         `squares` has integer sums of squared weights at the thresholds.
         """
@@ -160,7 +160,7 @@ class ScoreCells:
         """Whether each cell is an atom, with a single score."""
         return bool((self.low == self.high).all())
 
-    # The data sets that they stand for --------------------------------------------------------------------------------
+    # The data sets that the cells stand for ---------------------------------------------------------------------------
 
     @cached_property
     def worst(self) -> ThresholdCounts:
@@ -211,7 +211,10 @@ class ScoreCells:
 
     @cached_property
     def detail(self) -> Detail:
-        """The finest detail that is exact: a metric that needs no finer detail is the same for all possible rows."""
+        """The finest detail at which the cells determine metrics.
+
+        A metric that needs no finer detail has the same value, whatever scores the rows have within their cells.
+        """
         wide = self.low < self.high
         if not wide.any():
             return Detail.THRESHOLDS

@@ -1,4 +1,4 @@
-"""Results of summaries that are not exact: numbers with certified bounds, and pairs of curves that enclose a curve."""
+"""Inexact results of summaries: numbers with certified bounds, and pairs of curves that enclose the exact curve."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NO_SPARE = Spare()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certified(Frozen):
-    """A number with bounds that certainly contain the exact value; they are not a confidence interval.
+    """A number with bounds that always contain the exact value; the bounds are not a confidence interval.
 
     ``float()`` returns the value.
 
@@ -55,7 +55,7 @@ class Certified(Frozen):
     value : float
         The value if all rows of a cell had the same score.
     low, high : float
-        Certain bounds: the exact value of the rows lies between `low` and `high`.
+        Certified bounds: the exact value lies between `low` and `high`.
 
     Examples
     --------
@@ -94,7 +94,7 @@ C = TypeVar("C")
 
 
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
-    """Return a metric: a number if it is the same in all data sets that the cells describe, otherwise one with bounds.
+    """Return a metric: a float if all data sets that the cells describe have the same value, otherwise a `Certified`.
 
     A weight of 1 counts as `unit` units, and the total weight of each class may be up to `spare` units more or less.
     Raise ValueError if the metric is not exact and has no known bounds.
@@ -132,11 +132,11 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
             f"{spec} is not exact: rows were counted in ranges of scores, and no bounds are known for it. "
             "Compute it from exact counts, or at a cut"
         )
-    if math.isnan(low) and math.isnan(high) and math.isnan(value):  # undefined for all possible rows
+    if math.isnan(low) and math.isnan(high) and math.isnan(value):  # undefined in all data sets that fit the cells
         return math.nan
-    if math.isnan(high):  # the best is undefined, as is everything better than the worst
+    if math.isnan(high):  # the best case is undefined, and so is every case better than the worst
         high = low
-    elif math.isnan(low):  # the worst is undefined
+    elif math.isnan(low):  # the worst case is undefined
         low = entry.bounds[0]
     if not math.isnan(value):
         low, high = _ends_of(low, high, value)
@@ -146,7 +146,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Widen bounds by the rounding of sums, within the metric's own bounds.
 
-    `share` is the largest relative error of a mean over rows, whose sum and total weight may both be off.
+    `share` is the largest relative error of a mean over rows: its sum and the rows' total weight may both be off.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
@@ -168,11 +168,11 @@ def is_monotone(spec: MetricSpec) -> bool:
 
 
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
-    """Return the worst and the best possible confusion matrix cells at which a quota of units is filled.
+    """Return the worst and the best possible confusion matrix cells if at most `limit` units are predicted positive.
 
-    The quota is filled by the rows above the lowest cut that it has room for, and possibly by some of the rows between
-    that cut and the next lower one. If weights were rounded, the quota may hold slightly fewer or more units; then
-    cells are returned for each cut in that range.
+    The limit admits all rows above some cut, and possibly some of the rows between that cut and the next lower one. If
+    weights were rounded, the limit may admit slightly fewer or more units; then confusion matrix cells are returned for
+    each cut that is possible.
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
@@ -208,7 +208,7 @@ def _ends_of(*values: Any) -> tuple[float, float]:
 
 
 def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
-    """Return bounds of average precision, cell by cell.
+    """Return bounds on average precision, summed cell by cell.
 
     The value is largest if all positives of a cell are tied at its top, and as few negatives as possible score that
     high or higher. The value is smallest if the positives come one by one at the cell's bottom. With T positives and F
@@ -248,7 +248,7 @@ def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, f
 
 
 def _ks_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
-    """Return bounds of the larger of the two one-sided distances."""
+    """Return bounds on KS, the larger of the two one-sided distances."""
     ends = []
     for counts in (moved_curve(cells.worst, spare, WORSE), moved_curve(cells.best, spare, BETTER)):
         with np.errstate(invalid="ignore"):  # if a class has no rows
@@ -270,7 +270,7 @@ _OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CertifiedCurve(Generic[C]):
-    """Two curves that enclose the rows' own curve, and points that are certainly on it.
+    """Two curves that enclose the rows' own curve, and points that lie exactly on the rows' own curve.
 
     Attributes
     ----------
@@ -334,7 +334,7 @@ def _value_of(found: Any) -> Any:
 class CertifiedRanking(BaseRanking):
     """A ranking of rows that were counted in ranges of scores, with the methods of a `Ranking`.
 
-    Numbers that are the same for all possible rows are floats; others are `Certified`. Confusion matrices and best
+    Numbers that the counts in ranges determine are floats; others are `Certified`. Confusion matrices and best
     thresholds are computed at cuts, where counts are exact. Metrics that need more than cells, such as the Brier score,
     raise an error.
 
@@ -535,8 +535,8 @@ class CertifiedRanking(BaseRanking):
         Raises
         ------
         ValueError
-            Unless `bounds` is true: if weights were rounded, or if rows of one cell may be on both sides of a threshold
-            (the message names the nearest cuts).
+            If `bounds` is false and weights were rounded, or rows of one cell may be on both sides of a threshold (the
+            message names the nearest cuts).
         """
         values = as_thresholds("thresholds", thresholds)
         if as_flag("bounds", bounds):
@@ -551,7 +551,7 @@ class CertifiedRanking(BaseRanking):
         return self._matrix(self.cells.at_cuts, values)
 
     def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
-        """Return the counts whose confusion matrix cells are the worst possible at each threshold, and the best."""
+        """Return two counts: with the worst, and with the best possible confusion matrix cells at each threshold."""
         ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
@@ -596,7 +596,7 @@ class CertifiedRanking(BaseRanking):
             metric, certificate = entry.name, entry.certificate
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
-        if math.isnan(value):  # NaN for all possible rows if there is one class, else only at cuts
+        if math.isnan(value):  # with one class NaN everywhere, otherwise only at cuts
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
         monotone = certificate == "ends"
         if monotone and greater == entry.greater_is_better:
@@ -604,7 +604,7 @@ class CertifiedRanking(BaseRanking):
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
-        # The best is at a corner of the ROC polyline; for a signed metric, only if it has the sign that is sought.
+        # The best value is at a corner of the ROC polyline; for a signed metric, only if the value has the sought sign.
         at_corners = monotone or (certificate == "thresholds" and (value if greater else -value) > 0)
         exact = self._is_exact and (at_corners or self.cells.are_atoms)
         return self._attained(value, threshold, (least, best), bounds, exact=exact)
@@ -650,7 +650,7 @@ class CertifiedRanking(BaseRanking):
         if not self._spare.is_none:
             cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
             least = float(at_thresholds.threshold_for(cuts, name, fewest))
-        least = worst if math.isnan(least) else least  # perhaps no cut satisfies the limit, or only by rounding
+        least = worst if math.isnan(least) else least  # no cut may satisfy the limit, or only rounding makes one do so
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 
@@ -732,7 +732,7 @@ class CertifiedRanking(BaseRanking):
         return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C | CertifiedCurve[C]:  # type: ignore[override]
-        """Return the curve through the counts at cuts if these determine it, else curves that enclose the true one."""
+        """Return the rows' curve if the counts at cuts determine it, otherwise curves that enclose it."""
         entry = entry_of(kind)
 
         def make(counts: ThresholdCounts) -> C:

@@ -1,4 +1,4 @@
-"""Summaries of predicted classes, for their confusion matrix."""
+"""Summaries of true and predicted classes, for confusion matrices."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConfusionSummary(Summary):
     Parameters
     ----------
     pos_label : label, optional
-        The positive class, if there are two: by default 1 for labels 0/1, -1/1 and booleans.
+        The positive class, if there are two classes: by default 1 for labels 0/1, -1/1 and booleans.
     largest_weight : float, optional
         The largest possible row weight: weights are counted as fractions of it, to 15 digits. Not needed for integers.
 
@@ -111,7 +111,7 @@ class ConfusionSummary(Summary):
         if units is not None and self._unit is not None:
             off = np.rint((as_weights("sample_weight", sample_weight) / self._unit - units.counts) * REST)
             kept = units.counts > 0
-            rows = true[kept], as_labels("y_pred", y_pred)[kept]  # other rows may have labels that are not counted
+            rows = true[kept], as_labels("y_pred", y_pred)[kept]  # labels of rows with weight zero are not counted
             raised = ConfusionMatrix.from_predictions(*rows, labels=labels, sample_weight=off[kept] + REST)
             n_rows = ConfusionMatrix.from_predictions(*rows, labels=labels)
             rest = (raised.counts.astype(np.int64) - REST * n_rows.counts)[places]

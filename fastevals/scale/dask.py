@@ -54,7 +54,7 @@ class DaskFrame(Frame):
         self.names = list(frame.columns)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches from some partitions (more if they have few rows), and whether these are all rows."""
+        """Return record batches from some partitions (more if they are small), and whether all rows are included."""
         parts = self.frame[list(columns)].to_delayed()
         most = -(-n_rows // min(SAMPLED_PARTITIONS, len(parts)))
 
@@ -133,7 +133,7 @@ def _merged_where_they_are(
             return some[0]
         return client.compute(join(some), retries=RETRIES, workers=where or None, allow_other_workers=bool(where))
 
-    waiting: dict[Any, list[Any]] = {}  # by the workers that have them
+    waiting: dict[Any, list[Any]] = {}  # by the workers that hold the answers
     done = as_completed(client.compute(answers, retries=RETRIES))
     for batch in done.batches():
         places = client.who_has(batch)

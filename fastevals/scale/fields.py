@@ -85,7 +85,7 @@ class Fields:
         return self.item(name, "text or none", lambda value: isinstance(value, (str, type(None))))  # type: ignore[no-any-return]
 
     def many(self, name: str, what: str, is_valid: Callable[[Any], bool], size: int | None = None) -> list[Any]:
-        """Return a list; if `size` is given, it must have that many items."""
+        """Return a list, which must have `size` items if `size` is given."""
         rule = f"a list of {what}" if size is None else f"a list of {size} {what}"
         return self.item(  # type: ignore[no-any-return]
             name, rule,
@@ -124,7 +124,7 @@ class Fields:
         return [int(value, 16) for value in self.many(name, "integers in base 16", is_hex, size)]
 
     def array(self, name: str, size: int | None = None) -> NDArray[np.uint64]:
-        """Return an array; if `size` is given, it must have that many values."""
+        """Return an array, which must have `size` values if `size` is given."""
         if name not in self._arrays:
             raise ValueError(f"{name} is missing")
         values = self._arrays.pop(name)

@@ -33,7 +33,7 @@ from fastevals.scale.squares import carry
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
 
-FEW_RARE = 2  # sampled rows per cell at which the rarer class gets half of the weight
+FEW_RARE = 2  # times the rarer class's sampled rows per cell is its share of the weight, at most half
 
 
 class ScoreGrid:
@@ -164,7 +164,7 @@ class ScoreGrid:
             carry(*counts[1:])
 
     def find(self, scores: NDArray[Any], cells: NDArray[np.uint16]) -> None:
-        """Write the number of each score's cell, counted from the lowest, for a grid with few cells."""
+        """Write into `cells` the index of each score's cell (0 for the lowest); the grid must have few cells."""
         find_cells(FLOATS.bits(scores), FLOATS.flip_below, FLOATS.flip, *self._index, cells)
 
     def cells(self, counts: NDArray[Any]) -> ScoreCells:

@@ -43,8 +43,8 @@ class GroupSummary(Summary):
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     most_scores : int
-        Largest number of distinct scores in all groups; more raise an error. A score takes at most 60 bytes during a
-        merge. The default of 20 million, enough for a million groups of 20 rows, takes at most 1.2 GB.
+        Largest total number of distinct scores over all groups; more raise an error. A score takes at most 60 bytes
+        during a merge. The default of 20 million, enough for a million groups of 20 rows, takes at most 1.2 GB.
 
     Examples
     --------

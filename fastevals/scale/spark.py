@@ -34,9 +34,9 @@ __all__ = [
 
 FAN = 32  # answers that a worker merges at a time
 MISSING = "frames of Spark need pyspark: pip install pyspark pandas pyarrow"
-SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows per partition by value, and most such partitions
+SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows per partition of `by_value`, and its most partitions
 MOST_ROWS = 1 << 24  # the most rows of a partition
-SPARE = 1.2  # rows to sample per row wanted, since each is drawn at random
+SPARE = 1.2  # rows to expect in a sample per row wanted, because a random draw may return fewer
 
 
 class SparkFrame(Frame):
@@ -57,7 +57,7 @@ class SparkFrame(Frame):
         self.names = list(df.columns)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns; for a vector, such as Spark's models return, take its last entry."""
+        """Return a data frame of some columns; a vector, such as Spark's models return, becomes its last entry."""
         from pyspark.sql import functions
 
         selected = []
@@ -71,7 +71,7 @@ class SparkFrame(Frame):
         return self.df.select(*selected)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of rows from all partitions, and whether these are all rows."""
+        """Return record batches of rows from all partitions, and whether all rows are included."""
         selected, (n, _) = self.select(columns), self.size
         share = n_rows * SPARE / max(n, 1)
         if share < 1:
