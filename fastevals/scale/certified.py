@@ -146,7 +146,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Widen bounds by the rounding of sums, within the metric's own bounds.
 
-    `share` is the largest relative error of a mean over rows: its sum and the rows' total weight may both be off.
+    `share` is the largest relative error of a mean over rows: a sum divided by the total weight, which may both be off.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
@@ -535,8 +535,8 @@ class CertifiedRanking(BaseRanking):
         Raises
         ------
         ValueError
-            If `bounds` is false and weights were rounded, or rows of one cell may be on both sides of a threshold (the
-            message names the nearest cuts).
+            If `bounds` is false, and either weights were rounded, or rows of one cell may be on both sides of a
+            threshold (the message names the nearest cuts).
         """
         values = as_thresholds("thresholds", thresholds)
         if as_flag("bounds", bounds):
@@ -551,7 +551,7 @@ class CertifiedRanking(BaseRanking):
         return self._matrix(self.cells.at_cuts, values)
 
     def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
-        """Return two counts: with the worst, and with the best possible confusion matrix cells at each threshold."""
+        """Return two sets of counts: the worst and the best possible confusion matrix cells at each threshold."""
         ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
@@ -596,7 +596,7 @@ class CertifiedRanking(BaseRanking):
             metric, certificate = entry.name, entry.certificate
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
-        if math.isnan(value):  # with one class NaN everywhere, otherwise only at cuts
+        if math.isnan(value):  # with one class, NaN everywhere; otherwise perhaps only at cuts
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
         monotone = certificate == "ends"
         if monotone and greater == entry.greater_is_better:
@@ -650,7 +650,7 @@ class CertifiedRanking(BaseRanking):
         if not self._spare.is_none:
             cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
             least = float(at_thresholds.threshold_for(cuts, name, fewest))
-        least = worst if math.isnan(least) else least  # no cut may satisfy the limit, or only rounding makes one do so
+        least = worst if math.isnan(least) else least  # perhaps no cut satisfies the limit once weights are exact
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 

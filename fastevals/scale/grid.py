@@ -33,7 +33,7 @@ from fastevals.scale.squares import carry
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
 
-FEW_RARE = 2  # times the rarer class's sampled rows per cell is its share of the weight, at most half
+FEW_RARE = 2  # the rarer class's share of the weight is this times its sampled rows per cell, at most half
 
 
 class ScoreGrid:

@@ -62,11 +62,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROWS_PER_BLOCK = 1 << 14  # few enough rows that their cells stay in the nearest caches
-NEAR_THRESHOLDS = 48  # thresholds that are kept around a place
-FEW_THRESHOLDS = 256  # if at most this many thresholds are near a best one, all are kept
-TRIED_THRESHOLDS = 1024  # otherwise, draws choose those to keep among this many
-MOST_CHOSEN = 96  # most thresholds that draws choose
-TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # trial draws show over which thresholds the best one varies
+NEAR_THRESHOLDS = 48  # thresholds to keep near the point of the curve at which a metric is read
+FEW_THRESHOLDS = 256  # if a best threshold has at most this many candidates, all are kept
+TRIED_THRESHOLDS = 1024  # otherwise, this many candidates compete in trial draws
+MOST_CHOSEN = 96  # the most thresholds kept from trial draws
+TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # trial draws show which thresholds may be best
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # bits of a row's contribution as an integer
 PARTS_PER_MEAN_WEIGHT = 128  # weights are counted in 1 / 128 of the mean row weight
@@ -264,7 +264,7 @@ class ModelTerms(NamedTuple):
     """A row's contributions to a model's sums, by the row's cell, as integer multiples of units."""
 
     grid: ScoreGrid  # cells, in ascending order of scores
-    gains: NDArray[np.int32]  # (2, n_cells, n_metrics): of a negative and a positive to linear metrics
+    gains: NDArray[np.int32]  # (2, n_cells, n_metrics): contributions of a negative and a positive to linear metrics
     units: Floats  # (n_metrics,): units of `gains`, NaN if a metric is not known
     wrong: NDArray[np.int32]  # (2, n_cells): label minus probability
     wrong_unit: float  # unit of `wrong`; NaN if scores are not probabilities
@@ -392,9 +392,9 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the rows of counts that are best in some draw, and a row between each two neighbours among them.
+    """Return the thresholds, as rows of `counts`, that are best in a trial draw, and one between each two of these.
 
-    If there are few candidates, return all of them.
+    If few thresholds are near the best one, return all of these.
     """
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
@@ -410,7 +410,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     n_pos, n_neg = tps[:, -1:], fps[:, -1:]
     best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
     found = sorted_unique(best)
-    if found.size > MOST_CHOSEN:  # the time of drawing grows with the cube of their number
+    if found.size > MOST_CHOSEN:  # the time of later draws grows with the cube of the number of thresholds
         found = sorted_unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
     return np.asarray(about[sorted_union(found, (found[1:] + found[:-1]) // 2)])
 
@@ -554,7 +554,8 @@ def _read_where(crossing: Floats, along: Floats) -> Floats:
     return before[1] + (after[1] - before[1]) * share
 
 
-# Readers of metrics from counts above thresholds, (n_draws, n_thresholds); others are read at the best threshold.
+# Functions that read a metric from counts above thresholds, (n_draws, n_thresholds). Metrics that are not listed are
+# read at the best threshold.
 READERS: dict[str, Callable[[MetricSpec, Floats, Floats], Floats]] = {
     "equal_error_rate": _read_eer,
     "break_even_point": _read_bep,

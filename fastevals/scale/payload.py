@@ -81,7 +81,7 @@ class Summary:
         return type(self).from_bytes, (self.to_bytes(),)
 
     def merge(self, *others: Self) -> Self:
-        """Return a summary of the rows of this summary and of others; none of them is changed.
+        """Return a summary of the rows of this summary and of others; these summaries do not change.
 
         Raises
         ------
@@ -177,7 +177,7 @@ def _frame(data: bytes) -> tuple[int, int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return the bytes of a summary's file; raise ValueError before reading them if it is not such a file."""
+    """Return the bytes of a summary's file; if a file is no summary, raise ValueError before reading all of it."""
     with open(path, "rb", opener=_open_without_waiting) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):

@@ -78,7 +78,7 @@ class ProbabilitySummary(Summary):
         self._squared = 0  # sum of the squared weights
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
-        self._losses = [0] * 5  # squared loss, log loss, number of infinite losses, and remainders of both
+        self._losses = [0] * 5  # squared loss, log loss, number of infinite losses, remainders of the two losses
         self._bins = np.zeros(2 * n_bins, dtype=np.int64)
         self._ends = np.tile([np.inf, -np.inf], n_bins)
         self._sums = [0] * n_bins
@@ -105,7 +105,7 @@ class ProbabilitySummary(Summary):
             Finite scores.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: integers, not negative, with a sum over all rows of at most 2**37. Intervals need sums of
-            squared weights, which are kept as long as they are at most 2**62 and weights are below 2**30.
+            squared weights. These are kept while squared weights add up to at most 2**62 and weights are below 2**30.
         frequency_weight : array-like of shape (n_samples,), optional
             Number of copies of each row: integers. A row with n copies counts like n equal rows. Not allowed with
             `sample_weight`.
@@ -136,7 +136,7 @@ class ProbabilitySummary(Summary):
         lowest, highest = float(scores.min()), float(scores.max())
         self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
         if lowest < 0 or highest > 1:
-            return  # and all metrics are undefined from now on
+            return  # all metrics are undefined from now on
         for block in blocks(slice(0, scores.size)):
             p = np.ascontiguousarray(scores[block], dtype=np.float64) + 0.0
             times = np.ones(p.size, dtype=np.int64) if whole is None else np.ascontiguousarray(whole[block])
@@ -256,7 +256,7 @@ class ProbabilitySummary(Summary):
         return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:
-        """Return counts for bootstrapping cells, with each class's rows in a cell at their mean probability."""
+        """Return counts for a bootstrap of cells: each class's rows in a cell are placed at their mean probability."""
         counts = counts_of_cells(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 

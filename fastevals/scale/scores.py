@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     S = TypeVarWithDefault("S", covariant=True, default=RankingSummary)
 else:
-    S = TypeVar("S")  # a model's summary, or the summaries of a value of the column that divides rows
+    S = TypeVar("S")  # a model's summary or, if a column divides the rows, the summaries for one of its values
 
 SAMPLED_PIECES = 16  # pieces that a grid is fitted to
 FEW_PIECES = 4  # sampled pieces that are enough to represent the scores of another piece
 BEYOND = 64  # one cell in 64 is reserved for scores below the whole sample, and one for scores above it
 MOST_VALUES = 1000  # most values of a column, each with its own summaries
-ROWS_PER_SCORE = 4  # with this many sampled rows per distinct score, distinct scores may be few
+ROWS_PER_SCORE = 4  # fewer sampled rows per distinct score mean many distinct scores, and so a grid
 ROUND = 8  # pieces per thread, after which counts may be stored
 
 
@@ -49,7 +49,7 @@ class CountedBlock:
     Attributes
     ----------
     n_samples, n_positives : int
-        Number of rows.
+        Numbers of all rows and of positive rows.
     summaries : dict of str to RankingSummary
         Summaries of rankings by model.
     probabilities : dict of str to ProbabilitySummary
@@ -208,7 +208,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
-        """Give these labels to all summaries, since some may have counted rows of only one class."""
+        """Copy `labels` to all models' summaries, because some may have counted rows of only one class."""
         for block in self.blocks.values():
             for summary in block.all_summaries():
                 summary._labels = self.labels
@@ -371,7 +371,7 @@ class Counting:
     largest_weight : float or None
         The largest weight, if weights are not integers.
     with_probabilities : bool
-        Whether to also count for metrics of probabilities.
+        Whether to also keep the counts that metrics of probabilities need.
     may_move : bool
         Whether new ranges may be fitted to rows that `grids` don't fit.
     """
@@ -554,7 +554,7 @@ def _samples(reader: RowReader, taken: Sequence[Piece]) -> dict[str, ScoreCells]
         for rows in reader.rows(piece):
             found.append(rows.take(slice(None, None, step)))
             if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLED_ROWS // len(taken):
-                break  # after the first rows, if the number of rows is not known beforehand
+                break  # if the number of rows is not known beforehand, the first rows are the sample
         return found
 
     parts = [rows for part in run(read, taken) for rows in part]
@@ -573,7 +573,7 @@ def fitted_grids(
     thresholds: NDArray[np.uint64],
     cuts: Mapping[str, NDArray[np.uint64]] = MappingProxyType({}),
 ) -> dict[str, ScoreGrid]:
-    """Return grids for all rows, except for models with so few distinct scores that each can have its own cell.
+    """Return each model's grid; models with so few distinct scores that each score can have its own cell have none.
 
     `cuts` are cuts that a model's grid must have; they count towards the number of cells.
     """

@@ -36,7 +36,7 @@ FAN = 32  # answers that a worker merges at a time
 MISSING = "frames of Spark need pyspark: pip install pyspark pandas pyarrow"
 SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows per partition of `by_value`, and its most partitions
 MOST_ROWS = 1 << 24  # the most rows of a partition
-SPARE = 1.2  # rows to expect in a sample per row wanted, because a random draw may return fewer
+SPARE = 1.2  # rows requested per row wanted, because a random sample may have fewer
 
 
 class SparkFrame(Frame):
@@ -57,7 +57,7 @@ class SparkFrame(Frame):
         self.names = list(df.columns)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns; a vector, such as Spark's models return, becomes its last entry."""
+        """Return a data frame of some columns, with the last entry in place of vectors, which Spark's models return."""
         from pyspark.sql import functions
 
         selected = []

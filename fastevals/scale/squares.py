@@ -18,7 +18,7 @@ from fastevals.measure.ranking.squares import SquaredWeights
 Ints = NDArray[np.int64]
 
 LIMB_BITS, DIGIT_BITS = 40, 20
-MAX_WEIGHT_IN_64_BITS = 2**30  # billions of squares of weights below it add up within 64 bits
+MAX_WEIGHT_IN_64_BITS = 2**30  # squares are kept in 64 bits only if all weights are below it
 MAX_WEIGHT_IN_LIMBS = 2**LIMB_BITS - 1  # the largest row weight, in units, whose square is kept
 
 
@@ -39,12 +39,12 @@ def with_squares(units: Ints) -> Ints:
 
 
 def of_ones(copies: Ints) -> Ints:
-    """Return total weights and limbs of squares, of shape (3, ...), for numbers of rows of weight 1."""
+    """Return total weights and limbs of squares, of shape (3, ...), for `copies` rows that weigh 1 each."""
     return np.stack((copies, copies & _ones(LIMB_BITS), copies >> LIMB_BITS))
 
 
 def carry(lower: Ints, upper: Ints) -> None:
-    """Move the overflow of the lower limbs to the upper ones, in place."""
+    """Move the overflow of the lower limbs to the upper limbs, in place."""
     upper += lower >> LIMB_BITS
     lower &= _ones(LIMB_BITS)
 
@@ -108,7 +108,7 @@ def exact_sum(values: Ints) -> int:
 
 
 def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -> SquaredWeights:
-    """Return sums of squared units at thresholds as sums of squared weights."""
+    """Convert sums of squared units at thresholds to sums of squared weights."""
     tps, fps = (each * (unit * unit) for each in (squares.tps, squares.fps))
     negatives, positives = (cubes * unit**3 for cubes in sums.cubes)
     return SquaredWeights.of(squares.thresholds, tps, fps, sums.rows, (negatives, positives))

@@ -42,7 +42,7 @@ from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, RowSums, check_squares,
 CHUNK = 1 << 21  # rows that are counted together; fewer rows wait for more rows
 ROWS_PER_BATCH = 1 << 17  # this many rows are counted immediately if ranges are given
 SAMPLED_ROWS = 1 << 19  # rows of a chunk that a grid is fitted to
-MOVED = 4.0  # most doubt of new rows, relative to evenly filled cells, at which a grid still fits
+MOVED = 4.0  # a grid fits new rows if at most this many times as many pairs are in doubt as with evenly filled cells
 FEW_SCORES = 1 << 10  # distinct scores that a ranking counts in a hash table
 SPARSE = 8  # above this many rows per score, counting in a grid of atoms is faster than sorting
 MOST_CELLS = 2**26
@@ -70,8 +70,8 @@ class RankingSummary(Summary):
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     largest_weight : float, optional
-        The largest possible row weight: weights are rounded to multiples of 1/2**24 of it, and certificates include the
-        rounding. Not needed for integer weights.
+        The largest possible row weight: weights are rounded to multiples of `largest_weight` / 2**24, and certificates
+        include the rounding. Not needed for integer weights.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class RankingSummary(Summary):
         return None if counts is None else counts[None]
 
     def _known_sums(self) -> RowSums | None:
-        """Return the rows' numbers and sums of cubed weights so far; None if only sums of weights are known."""
+        """Return the numbers of rows and the sums of cubed weights so far; None if squared weights are not kept."""
         if self.is_weighted:
             return self._row_sums
         return RowSums.of_ones(*self._counted()._all_cells().totals.tolist())
@@ -367,8 +367,8 @@ class RankingSummary(Summary):
         Returns
         -------
         Ranking or CertifiedRanking
-            An object with the methods of a `Ranking`. If the summary is not exact, numbers that are not the same for
-            all possible rows are `Certified`.
+            An object with the methods of a `Ranking`. If the summary is not exact, numbers that its counts
+            do not determine are `Certified`.
         """
         unit = self._unit
         if self.is_weighted and unit is None:
@@ -398,7 +398,7 @@ class RankingSummary(Summary):
         apart = [cells for part in parts if (cells := merged._add(part)) is not None]
         if apart:
             merged._set_aside(merged._all_cells())
-        while apart:  # join pairs of about the same size, then pairs of the results; the largest comes last
+        while apart:  # join pairs of sets of about the same size, then pairs of the results; the largest set comes last
             rounds, apart = [*apart, merged._cells], []
             for k in range(0, len(rounds), 2):
                 merged._set_aside(rounds[k] if k + 1 == len(rounds) else rounds[k].join(rounds[k + 1]))
@@ -558,8 +558,8 @@ def read_rows(
 ) -> tuple[tuple[Any, Any], Flags, NDArray[Any], Units | None] | None:
     """Check rows; return the labels known afterwards, flags, scores and units; None if there are no rows.
 
-    `told` has the positive and the negative label, as far as earlier rows show them; `unit` is the unit of weight. Only
-    the index of the arguments in `beside` is checked.
+    `told` has the positive and the negative label, as far as earlier rows show them; `unit` is the unit of weight. The
+    arguments in `beside` are checked only for an index (of pandas, for instance) in another order.
     """
     if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None
@@ -671,7 +671,7 @@ def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
 
 
 def few_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells | None:
-    """Return `count_atoms` if a hash table finds only few distinct scores; otherwise None."""
+    """Return the result of `count_atoms` if a hash table finds only few distinct scores; otherwise None."""
     if units is not None:
         return None
     counts = count_ties(BinaryLabels(flags.view(np.bool_), True, False), scores)

@@ -66,7 +66,7 @@ class TargetSummary(Summary):
     def __init__(self) -> None:
         self.n_samples = 0  # rows of weight above zero
         self.is_weighted = False  # whether rows have weights
-        self._origin: float | None = None  # the first target, from which others deviate
+        self._origin: float | None = None  # the first target; deviations are measured from it
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
         self._squares: Floats | None = None  # products with squared weights, if rows have weights and squares are known
@@ -134,7 +134,7 @@ class TargetSummary(Summary):
         squares = self._known_squares()
         if sample_weight is not None and squares is not None:
             squared = np.zeros((TERMS, TERMS))
-            with np.errstate(over="ignore"):  # on overflow they are not known
+            with np.errstate(over="ignore"):  # squares that overflow are unknown
                 sum_terms(y, p, weights * weights, origin, np.zeros((TERMS, 2)), squared)
             squares = squares + _symmetric(squared)
         elif squares is not None:
@@ -143,7 +143,7 @@ class TargetSummary(Summary):
         check_sums(products)
         units = None
         if weights.size:
-            with np.errstate(invalid="ignore"):  # some may be larger than integers
+            with np.errstate(invalid="ignore"):  # some weights may be larger than the largest integer
                 units = Units(weights.astype(np.int64), frequency_weight is None)
             if (units.counts != weights).any():
                 self._errors = RankingSummary(cells=1)  # errors are not counted from now on
@@ -183,7 +183,7 @@ class TargetSummary(Summary):
         Raises
         ------
         ValueError
-            If it is not a metric of targets, or if it is the median and weights were not integers.
+            If `name` is not a metric of targets, or is the median absolute error while weights were not integers.
         """
         spec = metric(name) if isinstance(name, str) else name
         if not isinstance(spec, MetricSpec) or METRICS[spec.name].of != "targets":
@@ -213,7 +213,7 @@ class TargetSummary(Summary):
         return low if low == high else Certified((low + high) / 2, low, high)
 
     def standard_error(self, name: str | MetricSpec) -> float:
-        """Return a metric's standard error, to first order, from the variances of the sums that it is computed from.
+        """Return a metric's standard error, to first order, from the variances of the sums behind the metric.
 
         Rows are assumed to be independent; the variance of a mean uses squared weights. The median has no standard
         error.
@@ -237,7 +237,7 @@ class TargetSummary(Summary):
         elif spec.name == "r2":  # r2 also depends on the targets' deviation and its square
             variance = means[6] - means[5] ** 2
             slopes[[1, 5, 6]] = -1 / variance, -2 * means[5] * means[1] / variance**2, means[1] / variance**2
-        with np.errstate(over="ignore", invalid="ignore"):  # on overflow it is not known
+        with np.errstate(over="ignore", invalid="ignore"):  # an error that overflows is unknown
             if self.is_weighted:
                 off = np.outer(squares[0], means)
                 covariance = (squares - off - off.T + squares[0, 0] * np.outer(means, means)) / weight

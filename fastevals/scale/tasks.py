@@ -86,7 +86,7 @@ def opened(answers: Iterable[Any]) -> Iterator[Any]:
         yield pickle.loads(answer) if isinstance(answer, bytes) else answer
 
 
-# Columns and who reads them -------------------------------------------------------------------------------------------
+# Columns and their readers --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class CountScores(Task):
 
 @dataclass(frozen=True)
 class CountValues(Task):
-    """Adds true and predicted classes, or numbers, to a summary, or to one summary per value of the column `by`."""
+    """Adds true and predicted values (classes or numbers) to one summary, or to one per value of the column `by`."""
 
     columns: ArgumentColumns
     kind: type[Any]
@@ -311,7 +311,7 @@ class PositiveScores(NamedTuple):
     totals : tuple of int
         Units of weight of positives and negatives.
     rows : tuple of int
-        Positive and negative rows.
+        Numbers of positive and negative rows.
     """
 
     keys: Keys
@@ -425,7 +425,7 @@ class GatherPositives(Task):
 
     columns: RankingColumns
     most: int
-    most_answers = 4  # they may be 30 MB each
+    most_answers = 4  # answers may be 30 MB each
 
     def answer(self, reader: RowReader) -> Gathered:
         """Return the gathered scores of a partition."""
@@ -459,7 +459,7 @@ class CountNegatives(Task):
 
     columns: RankingColumns
     keys: dict[Where, Keys]
-    most_answers = 16  # they may be 8 MB each
+    most_answers = 16  # answers may be 8 MB each
 
     def answer(self, reader: RowReader) -> CountedNegatives:
         """Return the counts of a partition."""
@@ -628,7 +628,7 @@ class CountGroups(Task):
 
     columns: RankingColumns
     most_scores: int = 20_000_000
-    most_answers = 4  # they may be 200 MB each
+    most_answers = 4  # answers may be 200 MB each
 
     def answer(self, reader: RowReader) -> dict[str, GroupSummary]:
         """Return the summaries of a partition's rows."""
