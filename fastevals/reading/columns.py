@@ -60,7 +60,7 @@ MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # a .gz file's columns may take 1 GiB,
 class NamedColumns(dict[str, NDArray[Any]]):
     """Columns by name; `line` returns a row's name in messages, such as its line in a file.
 
-    Columns in `as_written` hold a CSV file's text unchanged, even if it means numbers. `left_out` counts the rows left
+    Columns in `as_written` hold a CSV file's text unchanged, even numbers. `left_out` counts the rows left
     out because they lack a value. `data` is the source's name in output.
     """
 
@@ -190,8 +190,8 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
 class _Column:
     """A column that is being read: numbers go into one array if their count is known; other values wait.
 
-    Joining batches at the end would need memory for a second copy of one column, or of all columns while Arrow holds
-    the batches.
+    Joining batches at the end would need memory for a second copy of one column or, if Arrow frees no batch before all
+    of its columns are joined, for a second copy of all columns.
     """
 
     def __init__(self, source: Source, n_rows: int | None) -> None:
@@ -212,7 +212,7 @@ class _Column:
         with self._lock:
             if self.numbers is None:
                 self.numbers = self._allocate(values.dtype)
-        if values.dtype != self.numbers.dtype:  # from another file
+        if values.dtype != self.numbers.dtype:  # a batch of another file may have another type
             return False
         self.numbers[start : start + values.size] = values
         return True
@@ -294,7 +294,7 @@ class _Loaded:
         return batches, waiting
 
     def _read(self, piece: Piece, watch: Watch) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield each batch's place in a piece, and its columns, unchanged."""
+        """Yield the place of each batch of a piece, and the batch's unchanged columns."""
         title = self.source.title if self.source.is_one else piece.name
         if self.reader is not None:  # requires columns of equal length
             yield from self.reader.checked(piece, name=title, watch=None if self.source.in_memory else watch)
@@ -310,11 +310,11 @@ class _Loaded:
 
     @contextmanager
     def _watch(self) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function that shows progress and raises if columns are too large, given a piece and its bytes read.
+        """Yield a function of a piece's number and its bytes read so far; it shows progress, and limits memory.
 
         A small file may hold columns a thousand times its size. The size of columns is the growth of Arrow's allocated
-        memory. If the sum of the columns' own sizes is larger, because other arrays were freed in the meantime, that
-        sum is used.
+        memory or, if other arrays were freed in the meantime and this sum is larger, the sum of the columns' sizes. If
+        it exceeds the limit, the function raises ValueError.
         """
         source, columns, positions = self.source, self.columns, dict[int, int]()
         if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
@@ -345,7 +345,7 @@ class _Loaded:
             yield watch
 
     def take(self, name: str) -> Any:
-        """Return a column as an array and drop it here, to save memory; raise if a value is missing."""
+        """Return a column as an array, and forget it to save memory; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
         parts = [(batch, each) for _, batch, each in column.waiting]
         if name == self.by and any(have_missing(each) for _, each in parts):
@@ -397,7 +397,7 @@ class _Loaded:
             )
 
     def _check_numbers(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
-        """Raise if a numeric column has another type, naming its first value that is not a number."""
+        """Raise if a column that must hold numbers has another type; name its first value that is not a number."""
         others = [(batch, each) for batch, each in parts if not holds_numbers(each.type)]
         for batch, each in others:
             values = each.to_pylist()
@@ -433,7 +433,7 @@ class _Loaded:
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
-        """Return the name of a batch's row in messages; include the source only if there are several sources."""
+        """Return the name that messages use for a batch's row; it names the source only if there are several."""
         if not self.source.is_one:
             return batch.row(row)
         row = row if batch.kept is None else int(batch.kept[row])
@@ -533,7 +533,7 @@ class ColumnRoles:
 
     @property
     def weights(self) -> dict[str, str | None]:
-        """The weight column by the option that gave it; None for the other option."""
+        """The column that each of the two weight options gave; None if the option was not given."""
         name = self.weight
         return {
             "sample_weight": None if self.are_copies else name,
@@ -620,7 +620,7 @@ def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False)
 
 
 def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
-    """Return the label that an option's text means: one of `labels` if possible, else the text in their type."""
+    """Return one of `labels` if an option's text means it, otherwise the text converted to the labels' type."""
     if text is None:
         return None
     parsed = [_as_label(text, label) for label in labels]

@@ -278,7 +278,7 @@ class CsvFile:
         self._as_text.update({name: [float64()] for name in exact})
 
     def _parse_column(self, name: str, text: Any, dtypes: list[Any], start: int = 0) -> Any:
-        """Convert a column of bytes, whose first row is `start`, to the first type that fits all values, or to text."""
+        """Convert a column of bytes, whose first row is `start`, to the first of `dtypes` that fits, or to text."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -352,7 +352,7 @@ class CsvFile:
             raise
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each record's first line, by number, and its fields."""
+        """Yield the line number at which each record starts, and the record's fields."""
         encoding = "utf-8-sig" if self.dialect.encoding == "utf8" else self.dialect.encoding
         opened = gzip.open if self.path.name.lower().endswith(".gz") else open
         with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:
@@ -479,7 +479,7 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
         return head.decode("utf-8-sig", "replace"), "utf8", False
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
-    except UnicodeError as error:  # for UTF-16 without a byte-order mark, it has no position
+    except UnicodeError as error:  # without a byte-order mark, UTF-16's error has no position
         reason = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
             f"{str(path)!r} can't be read as CSV: it is not {encoding}: {reason}; set {option('encoding')}"
@@ -521,7 +521,7 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether some numbers have decimal commas and none a decimal point; 1,234 and 1.234 show neither."""
+    """Return whether some numbers have a decimal comma and none has a decimal point; 1,234 and 1.234 don't count."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):

@@ -241,7 +241,7 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:
-    """Return a file, or all files in a folder and its subfolders except hidden ones, such as Spark's."""
+    """Return a file, or all data files in a folder and its subfolders, except hidden ones (named .* or _*)."""
     from pyarrow import fs
 
     info = filesystem.get_file_info(path)

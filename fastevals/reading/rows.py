@@ -1,4 +1,4 @@
-"""Reads binary labels and scores batch by batch; rows are checked like arrays, and errors name the row."""
+"""Reads binary labels and scores batch by batch; rows pass the same checks as arrays, and errors name the row."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class ColumnReader:
             self._dropped[piece.name] = LeftOut.total(dropped)
 
     def _check_numbers(self, batch: Any, place: Batch) -> None:
-        """Raise if a numeric column has another type; name its first value that is not a number, from any batch."""
+        """Raise if a column of numbers has another type; name its first value, in any batch, that is not a number."""
         for name in self._numbers:
             column = batch.column(self.columns.index(name))
             if not is_arrow(column) or holds_numbers(column.type):
@@ -244,7 +244,7 @@ class ColumnReader:
             refuse_text(self.names[name], dtype, value, place._replace(start=0, kept=None).row(row))
 
     def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
-        """Return a mask of rows that can't be counted for each column with such rows; raise if the rules say so."""
+        """Return, by column, a mask of the rows that can't be counted; raise if the rules forbid such rows."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             rule = self.rules.of(is_truth=name == self.truth)
@@ -320,7 +320,7 @@ class RowReader(ColumnReader):
         self.are_copies = are_copies
         self._wanted, self._parse = pos_label, parse
         self._labels = labels  # positive and negative, as far as they are known
-        self._like: Any = None  # a label of the file's type
+        self._like: Any = None  # a label, which shows the type of the file's labels
         self._has_positives = False
         self._weightless: dict[str, int] = {}
         self._parts: dict[Any, None] = {}  # values that divide rows, as read
@@ -366,7 +366,7 @@ class RowReader(ColumnReader):
 
     @property
     def positive(self) -> Any:
-        """The positive label in the file's type."""
+        """The positive label, in the type of the file's labels."""
         positive = self._labels[0]
         return positive if self._like is None or positive is None else type(self._like)(positive)
 
@@ -376,7 +376,7 @@ class RowReader(ColumnReader):
         return named_classes(self._labels)
 
     def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
-        """Map the values that divide rows, which CSV files hold as text, to their meanings, in ascending order.
+        """Map the values that divide rows, in ascending order, to what they stand for: CSV files hold them as text.
 
         Values of earlier calls and of rows left out are included.
         """
@@ -552,7 +552,7 @@ class Batch(NamedTuple):
     kept: NDArray[np.intp] | None = None  # the batch's rows that are not left out; None for all
 
     def row(self, row: int) -> str:
-        """Return the name of one of the batch's rows in messages."""
+        """Return the name that messages use for one of the batch's rows."""
         row = row if self.kept is None else int(self.kept[row])
         return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
@@ -612,7 +612,7 @@ class Weights(NamedTuple):
     frequency_weight: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the weight column by the name of the argument that gave it; raise if both arguments are given."""
+        """Map the argument that gave the weight column to this column; raise if both arguments are given."""
         check_one_weight(self.sample_weight, self.frequency_weight, ("sample_weight", "frequency_weight"))
         return given_columns(**self._asdict())
 

@@ -78,7 +78,7 @@ class Source:
     format: str = ""  # format of the files
     as_written: frozenset[str] = frozenset()  # columns that hold a CSV file's text unchanged
     in_memory: bool = False
-    is_one: bool = False  # one file or object, whose rows are numbered across all pieces
+    is_one: bool = False  # whether it is one file or object: then rows are numbered across all pieces
     called: str = ""  # name of the data in output, if it is not the title
     _states: dict[str, Any] = field(default_factory=dict)  # size and modification time of each file
     _filesystem: Any = None
@@ -264,7 +264,7 @@ def _open_columns(columns: dict[str, Any]) -> Source:
 
 
 def _length(values: Any) -> int | None:
-    """Return the length of a column; None if it has no length, which raises an error when it is read."""
+    """Return the length of a column; None if it has no length (reading the column then raises an error)."""
     shape = getattr(values, "shape", None)
     if shape is not None:
         return int(shape[0]) if shape else None

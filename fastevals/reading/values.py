@@ -21,7 +21,8 @@ from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of, pla
 from fastevals._validation.labels import as_column
 from fastevals._validation.text import TextLabels, is_text, unique_inverse
 
-# Words for a missing value: pyarrow's words among numbers, and more words that count if such rows are left out.
+# Words for a missing value: `NULLS`, pyarrow's words, in columns of numbers; `MISSING_WORDS` if rows with missing
+# values are left out.
 NULLS = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
     "NaN", "n/a", "nan", "null",
@@ -32,7 +33,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-    """Return a mask of finite floats, or of floats that are not NaN if `infinite`; None if no value is invalid."""
+    """Return a mask of the finite floats (if `infinite`, also of infinite ones); None if it would select all rows."""
     if is_arrow(column):
         from pyarrow import types
 
@@ -101,7 +102,7 @@ class PartlyMissing:
 
     @property
     def labels(self) -> Any:
-        """The values of the codes, in the form of a column without missing values."""
+        """The value of each code, in the type that a column without missing values has."""
         return TextLabels(self.names, np.arange(self.names.size)) if is_text(self.names) else self.names
 
     @classmethod

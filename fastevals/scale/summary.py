@@ -559,7 +559,7 @@ def read_rows(
     """Check rows; return the labels known afterwards, flags, scores and units; None if there are no rows.
 
     `told` has the positive and the negative label, as far as earlier rows show them; `unit` is the unit of weight. The
-    arguments in `beside` are checked only for an index (of pandas, for instance) in another order.
+    arguments in `beside` are used only for the warning about different indexes.
     """
     if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None

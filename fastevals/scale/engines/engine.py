@@ -47,7 +47,7 @@ from fastevals.scale.tasks import (
     RankingColumns,
 )
 
-MOST_PARTED = 100  # values that each worker keeps a summary for; with more, they are treated as groups
+MOST_PARTED = 100  # each worker keeps a summary for up to this many values; more values are treated as groups
 
 AnyRanking = Ranking | CertifiedRanking
 
@@ -141,7 +141,7 @@ class Engine:
             If true, count rows at and between the scores of the positives, which are sent to every worker; if there are
             more than 4 million such scores, rows are sorted into score ranges instead. Weights must be integers. Rows
             are read more than once, and a frame that changes between two passes raises an error: call ``persist()``
-            first if it has a random column, or a source that is rewritten.
+            first if the frame has a random column, or a source that is rewritten.
         cells : int
             Approximate number of score ranges, if the ranking is not exact.
         at : float or array-like, optional
@@ -155,7 +155,7 @@ class Engine:
         Returns
         -------
         Ranking or CertifiedRanking, or dicts of them by value and by model
-            Objects with the methods of a `Ranking`; numbers that are not the same for all possible rows are
+            Objects with the methods of a `Ranking`; numbers that the counts in ranges do not determine are
             `Certified`.
 
         Raises
@@ -265,14 +265,14 @@ class Engine:
         on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
     ) -> ScoresSummary[Any]:
-        """Return the counts that a report needs; written as bytes, they are a file for `fastevals report`.
+        """Return the counts that a report needs; a file with their `to_bytes()` is input for `fastevals report`.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
             As for `ranking`; `by` may have at most about a hundred values.
         probabilities : bool
-            Whether to also count for Brier score, log loss and calibration.
+            Whether to also keep the counts that Brier score, log loss and calibration need.
 
         Returns
         -------
@@ -332,7 +332,7 @@ class Engine:
         by : str, optional
             Column of at most 1,000 values that divide the rows. If given, a dict by value is returned.
         pos_label : label, optional
-            The positive class, if there are two: by default 1 for labels 0/1, -1/1 and booleans.
+            The positive class, if there are two classes: by default 1 for labels 0/1, -1/1 and booleans.
         on_missing_label : {"raise", "drop"}
             Whether rows without a true class raise an error or are left out.
         on_invalid : {"raise", "drop"}
@@ -504,7 +504,7 @@ class Engine:
         by : str
             Column with the group of each row.
         most_scores : int
-            Largest number of distinct scores in all groups; more raise an error. `grouped_auc` has no such limit.
+            Largest total number of distinct scores over all groups; more raise an error. `grouped_auc` has no limit.
 
         Returns
         -------
@@ -628,7 +628,7 @@ class Engine:
             columns = _group_columns(label, score, by, Weights(sample_weight), pos_label, rules)
         return self._grouped(data, MeasureGroups(columns, specs))
 
-    # How --------------------------------------------------------------------------------------------------------------
+    # Requests ---------------------------------------------------------------------------------------------------------
 
     def _checked(self, data: Any, columns: RankingColumns | ArgumentColumns) -> Frame:
         """Open the data as a frame; raise unless it has the columns."""

@@ -1,4 +1,4 @@
-"""Frames of an engine: rows in partitions; they send tasks to workers and merge the answers."""
+"""Frames of an engine: they hold rows in partitions, send tasks to workers and merge the answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastevals._execution import get_num_threads, run
 from fastevals.reading.sources import RowRules, check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
-MOST_THREADS = 4  # threads that merge answers here, each with some of them unpickled
+MOST_THREADS = 4  # threads that merge answers here; each holds a few unpickled answers
 
 # A problem with a partition (its number, whether its rows are the cause, and a message) or None; and the counts of the
 # partition, possibly pickled.
@@ -87,7 +87,7 @@ class Frame(ABC):
 
     @abstractmethod
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of about `n_rows` sampled rows, and whether these are all rows."""
+        """Return record batches of about `n_rows` sampled rows, and whether all rows are included."""
 
     @abstractmethod
     def answers(self, task: Task) -> list[Answer]:

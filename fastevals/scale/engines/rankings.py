@@ -42,7 +42,7 @@ from fastevals.scale.tasks import (
     rows_of,
 )
 
-MOST_BROADCAST = 1 << 22  # distinct scores of positives sent to every worker, at 100 bytes each while it counts
+MOST_BROADCAST = 1 << 22  # most scores of positives to send to every worker, where counting takes 100 bytes per score
 RANGE_ROWS = 1 << 21  # rows per range of scores
 
 
@@ -102,7 +102,7 @@ def count_scores(
 def exact_rankings(
     frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
 ) -> dict[Any, dict[str, Ranking | CertifiedRanking]]:
-    """Return exact rankings by value and model: from counts around the scores of positives, or range by range."""
+    """Return exact rankings by value and model: from counts at and between positive scores, or range by range."""
     answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
     gathered, labels, are_too_many, checksums = answer
     if not gathered:
@@ -142,7 +142,7 @@ def exact_rankings(
 def _recount(
     frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
 ) -> AtomCounts:
-    """Count the negatives of a value and model again, at and between other atoms, given by ascending keys."""
+    """Count the negatives of a value and model at and between the atoms with the ascending `keys`, in one more pass."""
     none = keys[:0]
     counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
     if counted.checksums != checksums:
@@ -153,7 +153,7 @@ def _recount(
 
 
 def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are_same: bool) -> None:
-    """Raise if rows differ from those read before, in their numbers or checksums."""
+    """Raise if the numbers of rows (`now`, `before`) or the checksums (`are_same`) changed between two passes."""
     if now != before:
         raise changed(
             frame.title, f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive"
@@ -166,7 +166,7 @@ def _ranking_of_ranges(
     frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, checksum: int, classes: Classes,
     thresholds: NDArray[np.uint64],
 ) -> CertifiedRanking:  # fmt: skip
-    """Return the exact ranking of rows that are sorted into ranges of scores, range by range."""
+    """Return the exact ranking of a score: sort the rows into ranges of scores, and sum up range by range."""
     columns = replace(columns, scores=(score,))
     n_ranges = max(-(-sum(known.totals) // RANGE_ROWS), 2)
     with frame.by_range(score, n_ranges, columns.names) as ranged:

@@ -21,7 +21,7 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 Keys = NDArray[np.uint64]
 Ints = NDArray[Any]
 
-ATOMS_PER_BLOCK = 1 << 19  # atoms whose points are swept together
+ATOMS_PER_BLOCK = 1 << 19  # atoms per block of points
 NONE = np.empty(0, np.int64)
 NO_KEYS = np.empty(0, np.uint64)
 

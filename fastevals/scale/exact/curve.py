@@ -26,7 +26,7 @@ from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
 from fastevals.scale.squares import RowSums
 
 MOST_POINTS = 1 << 22  # atoms: 200 MB of points
-POINTS_PER_CLASS = 50_000  # points kept in between, per class
+POINTS_PER_CLASS = 50_000  # points kept between the others, per class
 
 
 class ExactCurve:
@@ -66,7 +66,7 @@ class ExactCurve:
         self._last = above
 
     def append(self, other: ExactCurve) -> None:
-        """Add the results of the next lower range of the same rows."""
+        """Add the results for the next lower range of scores of the same data."""
         self.sums = {name: total + other.sums[name] for name, total in self.sums.items()}
         self._placements = tuple(map(add, self._placements, other._placements))
         self._kept += other._kept
@@ -140,7 +140,7 @@ class ExactCurve:
         return joined_points(self._squares) if self._squares else None
 
     def cells(self, highest: int) -> ScoreCells:
-        """Return cells of the rows between the kept points and thresholds."""
+        """Return one cell per interval between kept points and thresholds."""
         points, at = self.counts, self._at[::-1]
         rows = points.rows_at_least(at)
         new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
@@ -157,7 +157,7 @@ class ExactCurve:
     def ranking(
         self, highest: int, rows: tuple[int, int], classes: Classes, weighs_rows: bool, sums: RowSums | None = None
     ) -> CertifiedRanking:
-        """Return the ranking of data with too many points to keep; `rows` has the counts of positives and negatives."""
+        """Return a `CertifiedRanking` from the kept points; `rows` has the numbers of positive and negative rows."""
         unit, moments = (1.0, None) if weighs_rows else (None, self.moments)
         cells = self.cells(highest)
         return CertifiedRanking(cells, classes, rows=rows, unit=unit, known=self.metrics, moments=moments, sums=sums)

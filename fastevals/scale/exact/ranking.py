@@ -25,7 +25,7 @@ from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.squares import RowSums, squared_points
 
-RANGES_PER_GAP = 1 << 18  # ranges to divide the scores of negatives into, if a threshold is among them
+RANGES_PER_GAP = 1 << 18  # ranges into which a gap is divided if the threshold is the score of one of its negatives
 
 
 @named_by_base
@@ -73,7 +73,7 @@ class AtomPoints(ThresholdCounts):
 
     @property
     def _has_each_score(self) -> bool:
-        """Whether each distinct score of the rows is a threshold: no, because scores of negatives are not."""
+        """Whether each distinct score of the rows is a threshold: false, as scores of negatives are unknown."""
         return False
 
 
@@ -104,7 +104,7 @@ class ExactRanking(Ranking):
         Called with the keys of atoms; returns the counts of negatives at and between these atoms, without negatives
         below the first atom or above the last. Copies and pickled rankings lack this function.
     is_weighted : bool
-        Whether the counts are weights of rows.
+        Whether the counts are sums of row weights.
     sums : RowSums, optional
         Numbers of rows and sums of cubed weights, if atoms have squares.
     """
@@ -177,7 +177,7 @@ class ExactRanking(Ranking):
         """Find the best threshold, like `Ranking.best_threshold`."""
         if callable(metric):
             self.counts._require_each_score("best_threshold by a function")
-        elif maximize is False and full_name(metric) == "matthews":  # undefined if all are predicted positive
+        elif maximize is False and full_name(metric) == "matthews":  # undefined if all rows are predicted positive
             self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos + self._curve.n_neg)
         return super().best_threshold(metric, maximize=maximize, **costs)
 

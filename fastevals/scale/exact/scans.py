@@ -1,4 +1,4 @@
-"""Scans that count rows of files exactly: the scores of positives first, then the negatives around them."""
+"""Scans that count rows of files exactly: first the scores of positives, then the negatives at and between these."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
 
 KEYS_PER_SORT = 1 << 20  # keys of negatives sorted and counted together; larger sorts step over fewer atoms
-POSITIVE_BYTES = 44  # of memory per positive while its score is gathered, sorted and counted
-MOST_RANGES = 100  # most ranges of scores, with one scan each
-KEYS_A_SAMPLE = 256  # if there are too many keys, one in this many is kept
+POSITIVE_BYTES = 44  # memory per positive while its score is gathered, sorted and counted
+MOST_RANGES = 100  # most ranges of scores; each takes one scan
+KEYS_A_SAMPLE = 256  # if there are too many keys, a sample of one in this many is kept
 MOST_BLOCKS = 10_000
 
-Place = tuple[int, int]  # of a batch: its piece's number, and its own number within the piece
+Place = tuple[int, int]  # where a batch is: its piece's number, and the batch's number within the piece
 
 
 @dataclass
@@ -65,7 +65,7 @@ class BlockRows:
 
     @property
     def n_negatives(self) -> int:
-        """Negative rows."""
+        """Number of negative rows."""
         return self.n_samples - self.n_positives
 
     @property
@@ -154,7 +154,7 @@ class ExactScans:
                     for parts in lists:
                         parts[:] = [part[::KEYS_A_SAMPLE].copy() for part in parts]
 
-    # The other scans: negatives around them ---------------------------------------------------------------------------
+    # The other scans: negatives at and between these scores -----------------------------------------------------------
 
     def count(
         self,
@@ -255,7 +255,7 @@ class ExactScans:
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
     def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
-        """Count, in one more scan, a model's negatives at and between other atoms, given by ascending keys."""
+        """Count model `k`'s negatives at and between the atoms with the ascending `keys`, in one more scan."""
         none = np.zeros(keys.size, np.int64)
         atoms = AtomCounts.uncounted(keys, none, None if block.known_sums is None else none)
         within = KeyRange(int(keys[0]), int(keys[-1]))
@@ -324,7 +324,7 @@ class NotWholeError(ValueError):
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
-    """Return weights as integers; raise if a weight is not an integer, or above 2**53, where floats skip integers."""
+    """Return weights as integers; raise if a weight has a fraction, or is above 2**53, where floats skip integers."""
     name = reader.names[str(reader.weight)]
     odd = weights != np.trunc(weights)
     if odd.any():
