@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def smoke(options: argparse.Namespace) -> int:
-    """Run every bench once, small, without bars."""
+    """Run every bench once, on few rows, without checking the bars."""
     return subprocess.run([*PYTEST, "--rows-scale=0.001", "--rounds=1", "benches"], cwd=ROOT).returncode
 
 

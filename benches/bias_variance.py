@@ -25,7 +25,7 @@ def predictions(data: Data) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def classes(data: Data) -> NDArray[np.int8]:
-    """Return predicted classes of many models: ten classes, four in five right."""
+    """Return many models' predictions of ten classes; four in five predictions are right."""
     rng = np.random.default_rng([data.rows, MODELS])
     drawn = rng.integers(0, N_CLASSES, (MODELS, data.rows), dtype=np.int8)
     right = rng.integers(0, 9, (MODELS, data.rows), dtype=np.int8) < 7

@@ -1,4 +1,4 @@
-"""Coverage: how often intervals and bands contain the truth, in simulations that know it.
+"""Coverage: how often intervals and bands contain the truth, in simulations where the truth is known.
 
 Scores are binormal: normal in each class, with a shift of sqrt(2) ndtri(AUC) between the classes. All methods of a
 study see the same data sets, and all bootstrap methods the same replicates.
@@ -231,7 +231,7 @@ def truth_of(auc: float, prevalence: float) -> dict[str, float]:
 
 
 def differences_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Compare BCa intervals of a model's metrics, and of their differences to another model's, with the truth."""
+    """Compare BCa intervals with the truth, for a model's metrics and for the differences between two models."""
     y, s, rng = draw(setting, number)
     if y.all() or not y.any():
         return np.full((2 * len(METRICS), 3), math.nan)
@@ -258,7 +258,7 @@ BANDS = tuple(f"{curve}, {method}" for curve in CURVES for method in ("studentis
 
 
 def chosen_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Compare BCa intervals of metrics at the best F1's threshold, chosen in each replicate, with the truth."""
+    """Compare BCa intervals with the truth, for metrics at the threshold of the best F1 (chosen in each replicate)."""
     y, s, rng = draw(setting, number)
     if y.all() or not y.any():
         return np.full((len(CHOSEN), 3), math.nan)
@@ -285,7 +285,7 @@ def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 
 def _of_band(setting: Setting, curve: str, x: Floats, low: Floats, high: Floats) -> tuple[float, float, float]:
-    """Return whether a band is below the true curve, whether above, at either one's corners, and its mean width."""
+    """Return whether a band is anywhere below the true curve, whether it is anywhere above, and its mean width."""
     axis = int(curve != "roc")
     at = np.union1d(x, _true_curve(setting)[axis])
     at, true = at[axis:], _true_at(setting, at, axis)[axis:]  # precision is 0 / 0 at a recall of 0
@@ -372,7 +372,7 @@ def simulate(
     """Yield the methods' results on each setting's data sets, one setting at a time.
 
     One process runs per thread that fastevals may use. Threads would not help: a draw of few rows takes microseconds,
-    and between draws threads wait for the interpreter, so two take 1.6 times as long as one.
+    and between draws threads wait for the interpreter, so two threads take 1.6 times as long as one.
     """
     n_resamples = n_resamples or study.n_resamples
     settings = list(study.settings if settings is None else settings)
@@ -395,7 +395,7 @@ def _mapping(processes: int) -> Iterator[Callable[..., Iterable[Any]]]:
         try:
             yield pool.map
         finally:
-            pool.shutdown(cancel_futures=True)  # some are left after an error or Ctrl-C
+            pool.shutdown(cancel_futures=True)  # some tasks are left after an error or Ctrl-C
 
 
 def _task(task: tuple[Callable[[Setting, int, int], Floats], Setting, range, int]) -> Floats:

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def _near_one(scores: Floats) -> Floats:
-    """Move nine in ten to within 1e-7 of 1, as a confident model's scores are."""
+    """Move nine in ten scores to within 1e-7 of 1, like the scores of a confident model."""
     moved = 1 - 1e-7 / (1 + np.exp(scores))
     moved[::10] = scores[::10]
     return moved
@@ -33,7 +33,7 @@ def _two_clusters(scores: Floats) -> Floats:
 
 
 def _half_of_one(scores: Floats) -> Floats:
-    """Return probabilities, a random half of them equal."""
+    """Return probabilities; a random half of them are equal."""
     same = np.random.default_rng(scores.size).random(scores.size) < 0.5
     return np.where(same, 0.5, 1 / (1 + np.exp(-scores)))
 
@@ -143,7 +143,7 @@ class Data:
 
     @cached_property
     def p(self) -> NDArray[np.int64]:
-        """Predicted classes, four in five right."""
+        """Predicted classes; four in five are right."""
         random = self._random(4)
         other: NDArray[np.int64] = random.integers(0, N_CLASSES, self.rows)
         return np.where(random.random(self.rows) < 0.78, self.k, other)

@@ -73,7 +73,7 @@ def _column() -> Any:
 
 
 def _search(in_place: bool) -> Setup:
-    """Return a search's calls of its scorer, for each candidate on each fold; predicting costs no time."""
+    """Return the calls of the scorer that a search makes, one per candidate and fold; predicting costs no time."""
 
     def setup(data: Data) -> Call:
         from sklearn.metrics import check_scoring

@@ -105,7 +105,7 @@ def _spark_sums(data: Data) -> Call:
 
 
 def _spark_hand_over(data: Data) -> Call:
-    """Pass the two columns to Python, which only counts rows: the least that any counting in Python takes."""
+    """Pass the two columns to Python, which only counts rows: the least time that any counting in Python takes."""
     frame = _session().read.parquet(files_of(data.rows)).select(LABEL, SCORE)
 
     def nothing(batches: Any) -> Any:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def _cars() -> tuple[Floats, Floats]:
-    """Return miles per gallon, and their prediction by a line in horsepower."""
+    """Return cars' miles per gallon, and predictions of them that are linear in horsepower."""
     cars = load_auto()
     return cars["mpg"], 40 - 0.15 * cars["horsepower"]
 

@@ -1,4 +1,4 @@
-"""The table of figures: each one's case, peer and bar."""
+"""The table of figures, with the case, the peer and the bar of each figure."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ TITLES = {
     **{f"drop_in_{name}": f"metrics.{title}" for name, (_, title) in ROW_METRICS.items()},
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
     **{f"drop_in_{name}": f"metrics.{name}" for name in TARGET_METRICS},
-    "search_roc_auc": "AUC scorer of a grid search with 20 candidates and 5 folds, in place",
+    "search_roc_auc": "100 calls of scikit-learn's AUC scorer under metrics.in_place(): 20 candidates, 5 folds",
     "small_roc_auc": "200 calls of metrics.roc_auc_score on 100 rows",
     "small_f1": "200 calls of metrics.f1_score on 100 rows",
     "batch_auc": "AUCs of 200 models",
@@ -125,7 +125,7 @@ TITLES = {
     "files_certified": "AUC of a Parquet file, certified",
     "files_exact": "AUC of a Parquet file, exact",
     "files_report": "report of a Parquet file, 2 models",
-    "files_certified_memory": "memory of a certified AUC of a Parquet file, minus a scan's",
+    "files_certified_memory": "memory of a certified AUC of a Parquet file, minus the memory of a scan",
     "files_exact_memory": "memory of an exact AUC of a Parquet file",
     "files_report_memory": "memory of a report of a Parquet file, 2 models",
     "spark_ranking": "Spark: AUC, AP, KS, best F1 with intervals",
@@ -207,7 +207,7 @@ class Figure:
 
     @property
     def is_speed_up(self) -> bool:
-        """Whether to write the inverse ratio: as the bar does or, without a bar, against a library."""
+        """Whether to write the inverse ratio: yes if the bar bounds it or, without a bar, if the peer is a library."""
         own = self.peer is None or self.peer.startswith("np.")
         return self.at_least is not None or (self.at_most is None and not own)
 

@@ -1,6 +1,6 @@
 """Cases that compare text and categories with integer codes, as labels and groups: entries as in `benches.peers`.
 
-The kind of the data sets the type of the labels. The other sides get integers: as they are, or after
+The kind of data determines the type of the labels. The other sides get integers: as they are, or after
 `pandas.factorize` of each column of labels.
 """
 

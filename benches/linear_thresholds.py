@@ -1,6 +1,7 @@
 """AUC of a rare class at thresholds evenly spaced over [0, 1], and as a mean over machines.
 
-Predicted probabilities of clicks, fraud or failures are about 1e-4. Nearly all fall between two of 200 thresholds.
+Predicted probabilities of clicks, fraud or failures are about 1e-4. Nearly all lie between the first two of 200
+thresholds.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def rows() -> Rows:
 
 
 def linear(n_thresholds: int) -> Callable[[Rows], float]:
-    """Return a call that sums trapezoids between thresholds evenly spaced over [0, 1], as those libraries do."""
+    """Return a call that sums trapezoids between thresholds evenly spaced over [0, 1], as Keras and torcheval do."""
 
     def auc(of: Rows) -> float:
         y, scores, _ = of

@@ -1,6 +1,6 @@
 """Simulated memory, and bytes moved, for rows on many machines: the table of `docs/machines.md`.
 
-A partition's counts per range are drawn from a sample's shares; its bytes are the size of the summary.
+A partition's counts per range are drawn from a sample's shares; the partition's bytes are the summary's size.
 """
 
 from __future__ import annotations

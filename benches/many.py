@@ -118,7 +118,7 @@ def _class_scores(data: Data) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def _one_vs_one(weight: float | None) -> Setup:
-    """Return the mean AUC over all pairs of classes, with equal weights (which change nothing) or without."""
+    """Return the mean AUC over all pairs of classes, with equal row weights (which change nothing) or without."""
 
     def set_up(data: Data) -> Call:
         labels, scores = _class_scores(data)

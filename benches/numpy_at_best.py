@@ -1,7 +1,7 @@
 """NumPy's fastest sort on this machine: a yardstick that is slow by accident is useless.
 
-NumPy picks its AVX-512 sort wherever the processor has the instructions. On AMD's Zen 4 one of them (compress to
-memory) is microcoded: the sort takes 60 ns per value, and the AVX2 sort 10 ns (numpy/x86-simd-sort issue 6).
+NumPy picks its AVX-512 sort wherever the processor has these instructions. On AMD's Zen 4 one instruction (compress
+to memory) is microcoded: the sort takes 60 ns per value, and the AVX2 sort 10 ns (numpy/x86-simd-sort issue 6).
 """
 
 from __future__ import annotations

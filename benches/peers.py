@@ -101,7 +101,7 @@ def _sklearn_everything(metrics: Any, data: Data) -> tuple[Any, ...]:
 
 
 def _sklearn_cost_area(metrics: Any, data: Data) -> float:
-    """Return the area under the cost curve's lower envelope: the lines of the ROC hull's corners."""
+    """Return the area under the cost curve's lower envelope, which consists of the lines of the ROC hull's corners."""
     tps, fps, _ = _sklearn_counts(metrics, data)
     points = np.stack((fps / fps[-1], tps / tps[-1]), axis=1)
     if len(points) > 2:

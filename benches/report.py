@@ -29,7 +29,7 @@ def _ratio(figure: Figure, ratio: float) -> str:
 
 
 def bar_of(figure: Figure) -> str:
-    """Write the bar."""
+    """Write a figure's bar."""
     if figure.at_least is not None:
         return f">= {figure.at_least:g}x"
     if figure.at_most is not None:

@@ -63,7 +63,7 @@ def _alone(metric: str, other: str, n_resamples: int) -> Setup:
 
 
 def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
-    """Draw replicates of samples that are made beforehand: the cost of a replicate without sorting."""
+    """Draw replicates of samples that are made beforehand, to time replicates without sorting."""
 
     def set_up(data: Data) -> Call:
         samples = make(data, data.second)

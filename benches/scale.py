@@ -50,7 +50,7 @@ def _update(data: Data) -> Call:
 
 
 def _bootstrap(data: Data) -> Call:
-    """Draw replicates of a summary; check that the standard error is near the rows'."""
+    """Draw replicates of a summary; check the standard error against DeLong's on the rows."""
     metrics = ["roc_auc", "average_precision", "ks_statistic"]
     summary = _summary(data)
     found = fastevals.bootstrap(summary, metrics, n_resamples=1000, rng=1)["roc_auc"].standard_error

@@ -1,7 +1,7 @@
 """Cases that compare tests between learners: entries as in `benches.peers`.
 
-Where the sides draw differently, they return the difference on the data instead. A pass that sums the predictions, or
-counts rows, serves as a unit of time.
+Where the sides draw different permutations, they return the difference on the data instead of the test's result. A pass
+that sums the predictions, or counts rows, serves as a unit of time.
 """
 
 from __future__ import annotations

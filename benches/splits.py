@@ -17,7 +17,7 @@ FOLDS, REPETITIONS = 10, 10
 
 
 def _farthest(classes: NDArray[Any], repetitions: Iterable[NDArray[Any]]) -> int:
-    """Return the largest difference between a repetition's folds in rows of a class, which both sides share."""
+    """Return the largest difference in rows of a class between two folds of a repetition; it is equal on both sides."""
     width = int(classes.max()) + 1
     cells = (np.bincount(classes * FOLDS + codes, minlength=width * FOLDS) for codes in repetitions)
     farthest = max(int(np.ptp(rows.reshape(width, FOLDS), axis=1).max()) for rows in cells)

@@ -60,7 +60,7 @@ MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # a .gz file's columns may take 1 GiB,
 class NamedColumns(dict[str, NDArray[Any]]):
     """Columns by name; `line` returns a row's name in messages, such as its line in a file.
 
-    Columns in `as_written` hold a CSV file's text unchanged, even numbers. `left_out` counts the rows left
+    Columns in `as_written` hold a CSV file's text unchanged, numbers included. `left_out` counts the rows left
     out because they lack a value. `data` is the source's name in output.
     """
 
@@ -310,11 +310,11 @@ class _Loaded:
 
     @contextmanager
     def _watch(self) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function of a piece's number and its bytes read so far; it shows progress, and limits memory.
+        """Yield a function to call with a piece's number and its bytes read so far, for progress and a limit of memory.
 
         A small file may hold columns a thousand times its size. The size of columns is the growth of Arrow's allocated
-        memory or, if other arrays were freed in the meantime and this sum is larger, the sum of the columns' sizes. If
-        it exceeds the limit, the function raises ValueError.
+        memory, or the sum of the columns' own sizes if that is larger (other arrays may have been freed meanwhile). If
+        the size exceeds the limit, the function raises ValueError.
         """
         source, columns, positions = self.source, self.columns, dict[int, int]()
         if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
@@ -433,7 +433,7 @@ class _Loaded:
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
-        """Return the name that messages use for a batch's row; it names the source only if there are several."""
+        """Return the name that messages use for a batch's row, with the source if there are several sources."""
         if not self.source.is_one:
             return batch.row(row)
         row = row if batch.kept is None else int(batch.kept[row])

@@ -78,7 +78,7 @@ class Source:
     format: str = ""  # format of the files
     as_written: frozenset[str] = frozenset()  # columns that hold a CSV file's text unchanged
     in_memory: bool = False
-    is_one: bool = False  # whether it is one file or object: then rows are numbered across all pieces
+    is_one: bool = False  # one file or object: its rows are numbered across all pieces
     called: str = ""  # name of the data in output, if it is not the title
     _states: dict[str, Any] = field(default_factory=dict)  # size and modification time of each file
     _filesystem: Any = None
