@@ -1,4 +1,4 @@
-"""Reads named columns into memory, names columns in messages, and gives rows that share a value the same number."""
+"""Reads named columns into memory, names columns in messages, and assigns one number to all rows that share a value."""
 
 from __future__ import annotations
 

@@ -489,7 +489,7 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
 def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
     """Return the separator that splits the first lines into equal numbers of columns.
 
-    If several do, return the only one with which the wanted names are found.
+    If several separators do, return the only one with which the wanted names are found.
     """
     parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
     several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}

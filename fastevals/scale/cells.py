@@ -121,7 +121,7 @@ class ScoreCells:
     ) -> SquaredWeights | None:
         """Return sums of squared weights at the thresholds of `counts`, with each cell placed at its key in `keys`.
 
-        None if no squares are kept, or floats can't hold them.
+        Return None if no squares are kept, or if floats can't hold the sums.
         """
         if unit is None or sums is None or not 1 / USUAL_SUM < unit < USUAL_SUM:
             return None

@@ -53,7 +53,7 @@ class Certified(Frozen):
     Attributes
     ----------
     value : float
-        The value if all rows of a cell had the same score.
+        The value that results if all rows of each cell have the same score.
     low, high : float
         Certified bounds: the exact value lies between `low` and `high`.
 
@@ -144,7 +144,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 
 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Widen bounds by the rounding of sums, within the metric's own bounds.
+    """Widen bounds by the rounding of sums, but not beyond the bounds of the metric itself.
 
     `share` is the largest relative error of a mean over rows: a sum divided by the total weight, which may both be off.
     """

@@ -163,7 +163,7 @@ class Fields:
 
 
 def is_label(value: Any) -> bool:
-    """Return whether a value is a label that summaries may have, or None."""
+    """Return whether a value is None or a label that summaries may have."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, (str, bool, type(None))) or (isinstance(value, int) and -(2**63) <= value < 2**64)

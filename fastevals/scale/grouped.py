@@ -376,7 +376,7 @@ class _Names(NamedTuple):
         return _Names(joined[order], numbers[order])
 
     def numbers_of(self, names: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the numbers of names, which must all be known."""
+        """Return the number that stands for each of `names`; all names must be known."""
         return self.numbers[np.searchsorted(self.names, names)]
 
 
@@ -442,7 +442,7 @@ class _Atoms:
         return _Atoms(groups, keys, counts).short()
 
     def measure(self, totals: NDArray[np.int64], aucs: NDArray[Any], variances: NDArray[Any]) -> None:
-        """Write the rows, the AUC and DeLong's variance of each group."""
+        """Write each group's numbers of rows, AUC and DeLong variance into the given arrays."""
         first = np.flatnonzero(np.append(True, self.groups[1:] != self.groups[:-1]))
         numbers = self.groups[first]
         sums = np.add.reduceat(self.counts, first, axis=0, dtype=np.int64)

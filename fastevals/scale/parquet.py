@@ -127,9 +127,9 @@ def ranking(
     Returns
     -------
     Ranking or CertifiedRanking, or a dict of them by model
-        Objects with the methods of a `Ranking`. In an exact ranking, `break_even_point`, `equal_error_rate` and a quota
-        (`threshold_for`) may scan again, to find a threshold between two adjacent positive scores; copies and pickled
-        rankings can't scan.
+        Objects with the methods of a `Ranking`. In an exact ranking, `break_even_point`, `equal_error_rate` and
+        `threshold_for` with a quota may scan again, to find a threshold between two adjacent positive scores; copies
+        and pickled rankings can't scan.
         Metrics of probabilities are available if at most one negative lies between any two scores with known counts.
 
     Raises

@@ -88,8 +88,8 @@ def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share:
     """Return counts whose class rates and share of positives are shifted in one direction.
 
     A smaller share of positives is worse, except on curves over the share of rows predicted positive (`over_share`),
-    where it is neither better nor worse. Counts of these curves always have the fewest possible positives; each point
-    is then moved by as much as more positives could move it.
+    where it is neither better nor worse. The counts for these curves always assume the fewest possible positives; each
+    point is then moved by as much as additional positives could move it.
     """
     if spare.is_none:
         return counts

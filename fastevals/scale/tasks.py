@@ -528,7 +528,7 @@ def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
 
 
 class ScoreRange(NamedTuple):
-    """The rows of a score range: keys of the lowest and highest score, positives, negatives, and a checksum."""
+    """A score range: keys of its lowest and highest score, its numbers of positives and negatives, and a checksum."""
 
     low: int
     high: int

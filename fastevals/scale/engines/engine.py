@@ -162,7 +162,8 @@ class Engine:
         ------
         ValueError
             If an argument is not as described, if a column is missing or has a value that can't be counted (the message
-            names the partition and the row), or if rows change between two passes of `exact`.
+            names the partition and the row), or if `exact` is true and rows change between two
+            passes.
         ImportError
             If workers lack fastevals or have another version of it.
         """
@@ -645,7 +646,7 @@ class Engine:
         return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
-        """Return a summary, of type `kind`, of the columns' values; if rows are divided, summaries by value."""
+        """Return a summary of type `kind` for the columns' values or, if a column divides the rows, one by value."""
         kind(**options)  # checks the options here
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))

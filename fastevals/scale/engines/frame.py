@@ -19,7 +19,7 @@ Answer = tuple[tuple[int, bool, str] | None, Any]
 
 
 def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
-    """Return two functions: to count a partition, and to merge answers. Workers can unpickle them without fastevals.
+    """Return two functions that workers can unpickle without fastevals: one counts a partition, one merges answers.
 
     They are pickled by value. The task, `sent` as bytes, is unpickled only once the worker is known to have the same
     version of fastevals as the driver. Each function uses one thread, because engines run as many tasks at a time as

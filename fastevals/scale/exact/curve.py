@@ -94,7 +94,7 @@ class ExactCurve:
                 self._squares.append(ThresholdCounts._unchecked(found.thresholds, tps, fps))
 
     def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
-        """Return counts with a row added for all rows; its threshold does not matter."""
+        """Return counts with a last entry that counts all rows; the threshold of this entry does not matter."""
         last = np.nextafter(piece.thresholds[-1], -np.inf)
         return ThresholdCounts._unchecked(
             np.append(piece.thresholds, last), np.append(piece.tps, self.n_pos), np.append(piece.fps, self.n_neg)
@@ -118,7 +118,7 @@ class ExactCurve:
                 yield from range(max(row - 3, 0), min(row + 4, values.size))
 
     def _regular(self, piece: ThresholdCounts) -> Iterator[int]:
-        """Yield rows at steps of 1 / `POINTS_PER_CLASS` of a class."""
+        """Yield rows of `piece` that are about 1 / `POINTS_PER_CLASS` of a class apart."""
         place = piece.tps / max(self.n_pos, 1) + piece.fps / max(self.n_neg, 1)
         steps = np.floor(place * POINTS_PER_CLASS).astype(np.int64)
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()

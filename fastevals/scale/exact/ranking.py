@@ -52,7 +52,7 @@ class AtomPoints(ThresholdCounts):
         return _atom_points(self.thresholds, self.tps * unit, self.fps * unit, self.atoms)  # type: ignore[return-value]
 
     def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
-        """Keep some of the points, as plain counts."""
+        """Return some of the points as plain counts."""
         return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
@@ -87,18 +87,18 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
 class ExactRanking(Ranking):
     """A ranking of rows in files: areas are known; points are made when needed, at 48 bytes per positive.
 
-    Negatives are counted between the scores of positives, the requested thresholds, and hundredths from 0 to 1. So all
-    curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even point,
-    an equal error rate or a quota lies between two of these scores, further scans find it. Counts at other thresholds,
-    metrics of probabilities, and the best threshold by a function raise an error, unless at most one negative lies
-    between any two of these scores, so that each row's score is known.
+    Negatives are counted at and between the scores of positives, requested thresholds, and hundredths from 0 to 1. So
+    all curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even
+    point, an equal error rate or a quota lies between two of these scores, further scans find it. Counts at other
+    thresholds, metrics of probabilities, and the best threshold by a function raise an error, unless at most one
+    negative lies between any two of these scores, so that each row's score is known.
 
     Parameters
     ----------
     atoms : AtomCounts
     curve : ExactCurve
     rows : tuple of int
-        Positives and negatives.
+        Numbers of positives and negatives.
     classes : Classes
     recount : callable
         Called with the keys of atoms; returns the counts of negatives at and between these atoms, without negatives
