@@ -467,7 +467,7 @@ def _rates(coordinates: Floats, n: int) -> Floats:
 
 
 def _points(right: Floats, up: Floats, n: tuple[int, int], most: float, least: float) -> tuple[Floats, Floats]:
-    """Return the coordinates of points on a polyline of counts, at most `most` and at least about `least` apart."""
+    """Return coordinates of points on a polyline of counts, with gaps of at most `most` and at least about `least`."""
     lengths = np.hypot(np.diff(_coordinates(right, n[0])), np.diff(_coordinates(up, n[1])))
     pieces = np.maximum(np.ceil(lengths / most), 1).astype(np.int64)
     start = np.repeat(np.arange(pieces.size), pieces)

@@ -294,7 +294,7 @@ class MetricComparison(Frozen):
     estimates : dict of model to Estimate
         Estimate of each model, with an interval that is not simultaneous.
     differences : tuple of Difference
-        Differences between all pairs of models, or between each other model and the reference.
+        Differences between all pairs of models or, given a reference, between every other model and the reference.
     n_undefined : int or ndarray
         Number of replicates in which a difference is undefined or infinite; they are dropped for all differences. If
         the metric is an array, this is an array too, with a count for each element.
@@ -434,7 +434,7 @@ def _compare_pairs(
     settings: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and each pair's fields of `Difference` after `model` and `reference`.
+    """Return the number of undefined replicates, and for each pair the fields of `Difference` from `value` on.
 
     Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). Elements along further axes, such as
     classes, are compared separately, so a class that is often undefined does not affect the others.

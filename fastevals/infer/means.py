@@ -46,7 +46,7 @@ def accuracies(
 def root_mean_squares(
     true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the root mean squared error of each part, and the root of the mean squared error's interval."""
+    """Return the root mean squared error of each part, and its interval: the roots of the MSE interval's ends."""
     errors = np.abs(np.subtract(true, predicted, dtype=np.float64))
     unit = float(errors.max()) or 1.0  # so that squares neither overflow nor underflow
     means, ends = _means(np.square(errors / unit), codes, weights, n, level, (0.0, math.inf))

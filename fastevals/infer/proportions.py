@@ -53,7 +53,7 @@ def proportion_interval(
     confidence_level : float in (0, 1)
         Confidence level of each interval (not simultaneous).
     alternative : {"two-sided", "less", "greater"}
-        "greater" returns lower bounds only (the high ends are 1), "less" upper bounds (the low ends are 0).
+        "greater" returns only lower bounds (the high ends are 1); "less" returns only upper bounds (low ends are 0).
     average : {"binary", None, "micro"}
         The class that a per-class metric is for. "binary": the positive class of a binary matrix, `matrix.pos_label`.
         None: each class against the rest. "micro": all classes, with their counts added up.
@@ -183,7 +183,11 @@ def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, F
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return two p: at the first, this many or more successes have chance `tail`; at the second, this many or fewer."""
+    """Return two success rates, the ends of the interval.
+
+    At the first rate, the chance of this many or more successes is `tail`. At the second rate, the chance of this many
+    or fewer successes is `tail`.
+    """
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:

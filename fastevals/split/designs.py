@@ -27,8 +27,9 @@ from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 MOST_SPLITS = 10**9
 
 # The share of the classes' variance that a stratified bootstrap holds fixed. It tests the rows that it did not draw. If
-# each class is drawn separately, their number varies by 1/e - 2/e^2 per row; if as many of all rows were left out
-# regardless of class, it would vary by 1/e (1 - 1/e). The difference, 1/e^2 per row, is fixed: 1/(e - 1) of the latter.
+# each class is drawn separately, the number of its test rows has variance 1/e - 2/e^2 per row of the class. If as many
+# rows were left out regardless of class, this variance would be 1/e (1 - 1/e). The difference, 1/e^2, is held fixed: it
+# is the share 1/(e - 1) of the latter.
 OUT_OF_BAG = 1 / (math.e - 1)
 MOST_TEST_SETS_CHECKED = 50  # test sets examined to see whether a user's splits are stratified
 AS_BY_CHANCE = 0.1  # share of the squared differences expected by chance; below it, test sets count as stratified
@@ -158,7 +159,8 @@ class SplitDesign(NamedTuple):
 def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: Rows | None = None) -> SplitDesign:
     """Return the design of the splits that a splitter, or a list of pairs, makes of the data.
 
-    If the data are only part of the user's rows, `rows` are their row numbers, and pairs contain those numbers.
+    If the data are only part of the user's rows, pass their row numbers as `rows`; the design's pairs then
+    contain those numbers.
     """
     splits = resolve_splits(name, splitter, X, y, groups)
     fixed = find_fixed_by_design(splitter, splits, y)

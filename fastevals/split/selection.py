@@ -120,7 +120,7 @@ def select_model(
     The best validation value is the largest of many noisy estimates (or the smallest), and so too optimistic [1]_. The
     test value comes from rows that had no part in the choice. With few rows, the test value is imprecise; a nested
     cross-validation [2]_ with ``test=None`` then uses all rows both to choose and to test. It estimates the performance
-    of the whole selection, not of one model, on as many rows as the outer training parts have.
+    of the whole selection, not of one model, with as many training rows as the outer training parts have.
 
     References
     ----------
@@ -249,7 +249,7 @@ def _estimate_nested(
     outer: SplitDesign,
     n_jobs: int | None,
 ) -> NestedEstimate:
-    """Choose a candidate in each outer split from its search, and measure it on the outer test rows."""
+    """Choose a candidate in each outer split, from the split's search, and measure it on the outer test rows."""
     places = [_best_outcome(each, maximize) for each in searches]
     chosen = [None if k is None else tried[k] for k in places]
     fits = [

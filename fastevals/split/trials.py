@@ -69,7 +69,7 @@ def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Return whether two values of a parameter are the same; 1, 1.0 and True are not: a learner may tell them apart."""
+    """Return whether two values of a parameter are the same; 1, 1.0 and True differ: a learner may tell them apart."""
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
@@ -148,7 +148,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
-    """One metric and one data set, ready to be measured on any splits."""
+    """One metric and one data set; measures candidates on any splits of the data."""
 
     metric: str  # the metric's name in results
     maximize: bool | None  # whether a greater value is better; None if unknown

@@ -112,8 +112,9 @@ def bootstrap(
 ) -> BootstrapResult:
     """Compute intervals of metrics by resampling rows with replacement.
 
-    Scores are sorted once. A replicate draws how often each row occurs, or each cell of rows that no metric
-    distinguishes (exactly multinomial), and makes one sweep over these counts. All metrics share the replicates.
+    Scores are sorted once. A replicate is drawn as counts: how often each row occurs, or each cell of rows that no
+    metric distinguishes (exactly multinomial). One sweep over these counts computes the metrics. All metrics share the
+    replicates.
 
     Parameters
     ----------
@@ -181,21 +182,22 @@ def bootstrap(
     areas under the P-R curve, break-even point, EER, Brier score, log loss, and metrics at a threshold that is fixed,
     chosen under a constraint, or best by F, Jaccard, accuracy, balanced accuracy, informedness or cost. Regression
     metrics except the median have closed forms too, even with weights and clusters. In all other cases (functions,
-    weighted or clustered scores, labels, thresholds best by another metric), one row of each cell is left out in turn
+    weighted or clustered scores, labels, thresholds best by other metrics), one row of each cell is left out in turn
     if there are at most 160 cells. With more cells, each of 160 random groups of rows is left out in turn (per class if
     stratified) [4]_. Maxima, described below, have no acceleration.
 
     Some metrics are maxima: KS, any metric at its own best threshold, the area under the curve of lowest costs, the EER
     on the hull, and the expected calibration error (a sum of absolute differences). A maximum overestimates its true
-    value. Replicates overestimate the maximum in turn, but only 0.4 to 0.6 times as much, because they share the noise
-    of the data with that maximum. BCa corrects too little: its 95 % intervals for KS covered the true value in 85 to 93
-    % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles of the replicates
-    on the scale of log odds, and subtracts two terms: the replicates' median deviation from the value, and the optimism
-    of the value. At the end nearer to the true value, the optimism is estimated as 2.4 times the median deviation; at
-    the other end, as the median deviation itself. These intervals cover the true value in 93 to 97 % of data sets with
-    50 or more rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true
-    KS in 88 % of simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated scores in
-    83 to 91 %; `Estimate.caution` warns in such cases.
+    value. The maximum of a replicate in turn overestimates the maximum of the data, but only 0.4 to 0.6 times as much,
+    because both contain the noise of the data. BCa corrects too little: its 95 % intervals for KS covered the true
+    value in 85 to 93 % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles
+    of the replicates on the scale of log odds, and subtracts two terms: the replicates' median deviation from the
+    value, and the optimism of the value. At the end on the side of the true value (the lower end if the value is too
+    high), the optimism is estimated as 2.4 times the median deviation; at the other end, as the median deviation
+    itself. These intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of each class (300 to
+    2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 % of simulations, the KS of
+    scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91 %; `Estimate.caution` warns
+    in such cases.
 
     A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
     rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
@@ -335,7 +337,7 @@ class BootstrapSettings(NamedTuple):
 
     n_resamples: int
     confidence_level: float
-    method: BootstrapMethod  # method of the intervals; `alternative` is theirs too
+    method: BootstrapMethod  # method of the intervals; `alternative` also refers to the intervals
     alternative: Alternative
     key: np.uint64  # key of the random stream
 
@@ -592,7 +594,7 @@ OPTIMISM = 1.0, 1 + math.sqrt(2)
 def _less_optimism(
     replicates: Floats, estimate: float, tail: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return percentiles of replicates minus two terms, their optimism and the estimate's, all in log odds.
+    """Return percentiles of the replicates; subtract the replicates' and the estimate's optimism in log odds.
 
     Quantities without a lower bound, such as differences, stay on their own scale.
     """

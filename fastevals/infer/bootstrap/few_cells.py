@@ -91,7 +91,7 @@ class FewCells:
     probability_squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells determine how a metric varies; not if cells may cross the edges of its bins."""
+        """Return whether these cells determine how a metric varies; they do not if they may cross edges of its bins."""
         of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
@@ -120,7 +120,7 @@ class FewCells:
         of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
         cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
         every, own, of_counts = _at_positives(counts, list(cuts.values()))
-        ends, alone = [0, every.tps.size - 1], every.take(own)  # at thresholds that are there without the cuts
+        ends, alone = [0, every.tps.size - 1], every.take(own)  # alone: thresholds kept even without cuts
         is_small = alone.tps.size <= THRESHOLDS_KEPT
         shares, place_of = Shares.of(alone), cache(partial(find_place, alone))
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares, place_of)]}
@@ -174,7 +174,7 @@ def is_of_order(spec: Any) -> bool:
 
 
 def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
-    """Return the counts at thresholds with positives, just above these, and at cuts; drop all other thresholds.
+    """Return the counts at thresholds with positives, just above each such threshold, and at cuts; drop all others.
 
     Streams provide only these counts. So counts of all distinct scores give the same bits as counts of streams.
     """
@@ -182,7 +182,11 @@ def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> 
 
 
 def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
-    """Return `counts_at_positives`, which of its rows do not depend on the cuts, and the rows of `counts` it keeps."""
+    """Return `counts_at_positives` and two arrays of row indices.
+
+    The first array has the rows of the result that do not depend on the cuts. The second array has, for each row of the
+    result, the row of `counts` that it comes from.
+    """
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
     thresholds = counts.thresholds.astype(np.float64, copy=False)

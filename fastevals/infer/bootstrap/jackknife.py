@@ -33,7 +33,7 @@ Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and their row
 def leave_each_out(
     metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
 ) -> Jackknife | None:
-    """Return a metric's values, leaving out one unweighted row of each kind; None if it has no closed form."""
+    """Return a metric's values without one unweighted row of each kind in turn; None if there is no closed form."""
     sweep = metric.sweep
     if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
         return None  # rules differ if a class is missing

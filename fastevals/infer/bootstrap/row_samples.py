@@ -97,7 +97,7 @@ class TargetSample(UnitSample):
     """Rows with a target and the prediction of each model.
 
     A draw is measured by one sweep over all rows, in order, because extracting the drawn rows takes several times as
-    long. They are extracted only for the median, and for models whose sums have lost digits.
+    long. The drawn rows are extracted only for the median, and for models whose sums have lost digits.
     """
 
     def __init__(

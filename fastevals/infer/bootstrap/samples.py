@@ -368,7 +368,7 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
     strata : iterable of slice
         Cells that are drawn separately.
     number : int
-        Number of the batch of `table_size` replicates; draws depend on that size.
+        Number of the batch; each batch has `table_size` replicates, and draws depend on that size.
     key : uint64
         Key of the random stream.
 

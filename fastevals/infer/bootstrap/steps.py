@@ -37,9 +37,9 @@ class SortedRows(NamedTuple):
 class Steps:
     """Steps of the ROC staircase by descending threshold, as few as the metrics need.
 
-    Thresholds that no metric distinguishes form one step. Depending on `Detail`, these are all thresholds between two
-    fixed ones; or positives with the negatives after them, up to the next corner of the polyline; or all negatives
-    between positives.
+    Thresholds that no metric distinguishes form one step. Depending on `Detail`, a step has all thresholds between two
+    fixed thresholds; or positives with the negatives after them, up to the next corner of the polyline; or all
+    negatives between positives.
     """
 
     sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the smallest dtype for draw counts

@@ -66,7 +66,7 @@ class SamplingDesign(NamedTuple):
 def make_sample(
     subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False, name: str = "subject"
 ) -> Sample:
-    """Return the sample of a subject, which can compute the given metrics.
+    """Return a sample that draws from a subject and can compute the given metrics.
 
     With `coarse`, a ranking is drawn by a few thousand cells (`few_cells.py`) rather than by row. Errors call the
     subject `name`.
@@ -148,8 +148,8 @@ def _weights_and_groups(
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
     """Check weights and groups; return both for the rows of positive weight, and the rows' indices (None if all rows).
 
-    Weights are scaled by a unit, which is returned last. So a product of two sums of weights, one of them over positive
-    rows, neither overflows nor underflows.
+    Weights are multiplied by a factor, which is returned last. The factor is such that a product of two sums of
+    weights, one of them over positive rows, neither overflows nor underflows.
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:

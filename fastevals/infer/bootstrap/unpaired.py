@@ -165,7 +165,7 @@ class UnpairedDifference(Estimate[V]):
     bias : float or ndarray
         Mean of the differences of the replicates minus the value.
     n_undefined : int or ndarray
-        Number of replicates in which the metric is undefined for one of the two; they are dropped.
+        Number of replicates in which the metric is undefined for the subject or the reference; they are dropped.
     bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
         All differences of replicates, NaN where undefined; None unless asked for.
     caution : str

@@ -279,8 +279,8 @@ def delong_test_unpaired(
         more power. For weighted rows, pass a RankingSummary or its ranking. The doubt of summaries widens the interval,
         and the smallest effect consistent with that doubt is tested.
     method : {"t", "normal"}
-        Null distribution of the statistic. "t": Student's t with Welch's degrees of freedom, as in pROC, which allows
-        for variances estimated from few rows. "normal": the normal distribution, whose p-values are smaller.
+        Null distribution of the statistic. "t": Student's t with Welch's degrees of freedom (as in pROC), which
+        allows for variances estimated from few rows. "normal": the normal distribution, whose p-values are smaller.
     names : (str, str), optional
         The rankings' names in the conclusion; "ranking_a" and "ranking_b" by default.
     alternative : {"two-sided", "less", "greater"}
@@ -494,7 +494,7 @@ class DelongResult(Frozen, Generic[V]):
             "delong" is the AUC plus or minus its standard error times a normal quantile. "logit" does the same on the
             scale of log(AUC / (1 - AUC)), which is better near 0 and 1.
         alternative : {"two-sided", "less", "greater"}
-            "greater" returns lower bounds only (the high ends are 1), "less" upper bounds.
+            "greater" returns only lower bounds (the high ends are 1); "less" returns only upper bounds.
 
         Returns
         -------
@@ -549,8 +549,8 @@ class DelongResult(Frozen, Generic[V]):
         Parameters
         ----------
         weights : array-like of shape (n_models,)
-            The weights L, finite and not all zero. [1, -1] is the difference between two models, [1, -1/2, -1/2] the
-            first minus the mean of two others. A float such as 1/3 is taken as the exact fraction.
+            The weights L, finite and not all zero. [1, -1] is the difference between two models, and [1, -1/2, -1/2] is
+            the first model minus the mean of two others. A float such as 1/3 is taken as the exact fraction.
         alternative : {"two-sided", "less", "greater"}
             The claim to test: the sum is not 0, is negative, or is positive.
         confidence_level : float in (0, 1)

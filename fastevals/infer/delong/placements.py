@@ -149,9 +149,9 @@ class PlacementMoments(Frozen):
     def chi_square(self) -> tuple[float, int]:
         """Return chi-square for equal AUCs, exact except for one rounding, and its degrees of freedom (the rank).
 
-        Gaussian elimination of the differences' covariance in integers (Bareiss 1968, doi:10.2307/2004533), with the
-        largest remaining variance as pivot. The statistic is infinite if an effect remains after all variance is
-        eliminated.
+        The covariance of the differences is reduced by Gaussian elimination in integers (Bareiss 1968,
+        doi:10.2307/2004533), with the largest remaining variance as pivot. The statistic is infinite if an effect
+        remains after all variance is eliminated.
         """
         rows = [[*row, effect] for effect, row in zip(*self._differences(), strict=True)]
         last, statistic, rank = 1, Fraction(0), 0

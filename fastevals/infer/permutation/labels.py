@@ -142,7 +142,10 @@ class LabelSwaps:
         return counts
 
     def counts(self, kept: Ints) -> Ints:
-        """Return the first model's matrices, of shape (n_classes**2, n), from `kept` rows of shape (n_cells, n)."""
+        """Return the first model's matrix in each of n permutations, as an array of shape (n_classes**2, n).
+
+        `kept` has shape (n_cells, n): the rows of each cell for which the first model predicts the lower class.
+        """
         counts = np.repeat(self._fixed[:, None], kept.shape[1], axis=1)
         place_kept(kept, self.sizes, *self._cells, counts)
         return counts

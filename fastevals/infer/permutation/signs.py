@@ -78,7 +78,7 @@ def pairwise_permutation(
     a, b : ndarray of float64 of shape (n_pairs, n)
         Finite measurements.
     alternative : str
-        As for `paired_permutation_test`, which returns the same numbers for one pair.
+        As for `paired_permutation_test`, which computes the same statistic, p-value and effect for a single pair.
     n_resamples : int
         Number of permutations.
     key : uint64

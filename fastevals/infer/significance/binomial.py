@@ -197,7 +197,7 @@ def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False)
 
 
 def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool = False) -> int:
-    """Return the smallest number of heads in m tosses not rejected by a two-sided test or by a test for too few heads.
+    """Return the smallest number of heads in m tosses that the test (two-sided, or for too few heads) does not reject.
 
     With `mid` and a small m, every number may be rejected; the result is then above m / 2.
     """

@@ -69,9 +69,9 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Fl
         Values in [0, 1], of any shape. NaN marks an undefined test: it stays NaN and does not count as a test.
     correction : str
         "holm", "hochberg", "bonferroni" and "sidak" control the chance of any false alarm ("hochberg" if the tests are
-        independent or positively dependent, "sidak" if they are independent). "benjamini-hochberg" (if independent or
-        positively dependent) and "benjamini-yekutieli" (always) control the expected share of false alarms among
-        rejections. "none" changes nothing.
+        independent or positively dependent, "sidak" if they are independent). "benjamini-hochberg" (if the tests
+        are independent or positively dependent) and "benjamini-yekutieli" (always) control the expected share of false
+        alarms among rejections. "none" changes nothing.
 
     Returns
     -------

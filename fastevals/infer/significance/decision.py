@@ -219,5 +219,5 @@ def discrete_critical_value(low: float, largest: float, alternative: Alternative
 
 
 def extend_to(interval: Interval, value: float) -> Interval:
-    """Return an interval extended to a value that the test does not reject; only rounding leaves that value outside."""
+    """Extend an interval to a value that the test does not reject, in case rounding has left that value outside."""
     return Interval(min(interval.low, value), max(interval.high, value))

@@ -321,7 +321,7 @@ def pairwise_mcnemar_tests(
     method : {"exact", "mid-p", "corrected", "uncorrected"}
         As in `mcnemar_test`.
     reference : name, optional
-        The model to compare each other model with (for an array, its row number). By default, all pairs are compared.
+        The model to compare the others with (for an array, its row number). By default, all pairs are compared.
     correction : str
         How p-values are adjusted for the number of pairs, as in `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}

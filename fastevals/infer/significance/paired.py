@@ -31,7 +31,7 @@ USUAL_EXPONENT = 400  # exponents of 2 from minus this to this: squares add up w
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
-    """Return all pairs of models, or the pairs of each other model with the reference, as indices into `names`."""
+    """Return all pairs of models, or the pairs of the other models with the reference, as indices into `names`."""
     if reference is None:
         return np.stack(np.triu_indices(len(names), 1), axis=1)
     place = find_name(argument, reference, names)

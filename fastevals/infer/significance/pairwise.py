@@ -361,11 +361,11 @@ def pairwise_tests(
         pairs share the same signs). Each name stands for the test of two models with that name, such as
         `wilcoxon_test`.
     reference : name or int, optional
-        The model to compare each other model with; by default all pairs are compared.
+        The model to compare the others with; by default all pairs are compared.
     correction : str
         As for `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}
-        The claim to test about the first minus the second (with a reference: the others minus the reference).
+        The claim to test about the first model minus the second (with a reference: another model minus the reference).
     confidence_level : float in (0, 1)
         All tests jointly are at level ``1 - confidence_level``.
     **options

@@ -118,7 +118,7 @@ def nemenyi_test(
     Returns
     -------
     RankComparison
-        `effect` is the difference in mean rank, and `statistic` divides it by its standard error
+        `effect` is the difference in mean rank, and `statistic` is the effect divided by its standard error
         sqrt(k (k + 1) / (6 N)). p-values come from the studentized range with infinite degrees of freedom, at sqrt(2)
         times the statistic. Pairs whose ranks differ by more than `critical_difference` are rejected; `groups` gives
         the bars of a diagram.
@@ -246,8 +246,7 @@ def rank_comparison_test(
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int, optional
-        The algorithm to compare each other algorithm with, chosen before seeing the results. By default all pairs are
-        compared.
+        The algorithm to compare the others with, chosen before seeing the results. By default all pairs are compared.
     correction : str
         As for `adjust_pvalues`. "holm" and "hochberg" reject all pairs that "bonferroni" rejects, and sometimes more.
     higher_is_better : bool, optional

@@ -1,4 +1,4 @@
-"""Student's t-tests of one learner's measurements, and of two learners' on the same folds or data sets."""
+"""Student's t-tests for measurements of one learner, or of two learners on the same folds or data sets."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def corrected_resampled_t_test(
         Measurements of the two learners on the same n test sets (at least two), from repeated hold-out or from k-fold
         cross-validation, repeated or not. For k folds, ``n_test / n_train`` is 1 / (k - 1).
     n_train, n_test : int, optional
-        Rows of each training set and of each test set, required with arrays; estimates have their own.
+        Numbers of rows in each training set and in each test set; required with arrays, known if estimates are given.
     names : (str, str), optional
         The learners' names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}

@@ -32,8 +32,8 @@ class BootstrapErrors(NamedTuple):
     resubstitution : float
         Value of a fit to all rows, measured on the same rows.
     no_information_rate : float
-        Value of this fit if its predictions were independent of the truth: the metric over all pairs of one row's truth
-        and another row's prediction (0.5 for an AUC). NaN for functions and the median absolute error.
+        Value of the fit to all rows if its predictions were independent of the truth: the metric over all pairs of one
+        row's truth and another row's prediction (0.5 for an AUC). NaN for functions and the median absolute error.
     relative_overfitting_rate : float
         Position of the out-of-bag value between resubstitution (0) and the no-information rate (1), clipped to [0, 1].
     error_632 : float

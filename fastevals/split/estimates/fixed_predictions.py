@@ -188,7 +188,7 @@ def _count(
 
 
 def _tested_only(predicted: NDArray[Any], tested: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return one repetition's predictions; untested rows, whose own may be missing, get a tested row's prediction."""
+    """Return one repetition's predictions; for untested rows, which may have none, use a tested row's prediction."""
     return predicted if tested.all() else np.where(tested, predicted, predicted[np.argmax(tested)])
 
 

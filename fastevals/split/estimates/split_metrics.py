@@ -56,8 +56,8 @@ USUAL_TARGET = 2.0**400  # targets above this or below its inverse are rescaled
 class SplitMetrics:
     """Metrics of one kind of prediction, and the counts of test sets from which they are computed.
 
-    Each subclass has its own form of counts (cells of a matrix, sums, threshold counts). Other code only passes them
-    on.
+    Each subclass has its own form of counts (cells of a matrix, sums, threshold counts). Other code only passes the
+    counts on.
     """
 
     names: list[str]  # names of the metrics in results
@@ -92,7 +92,7 @@ class SplitMetrics:
         return np.full(len(self.names), np.nan)
 
     def class_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance over rows of a metric's gain from one more row of the same class.
+        """Compute the variance, over rows, of a metric's gain from one more row of the same class.
 
         This variance divided by the number of rows is the metric's variance due to the class shares. It is NaN if
         unknown.
@@ -100,7 +100,7 @@ class SplitMetrics:
         return math.nan
 
     def row_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance over rows of a metric's gain from one more copy of the row; NaN if unknown."""
+        """Compute the variance, over rows, of a metric's gain from one more copy of the row; NaN if unknown."""
         return math.nan
 
     def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
@@ -301,7 +301,7 @@ class LabelMetrics(AdditiveMetrics):
         return gain_variance(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
-        """Return the successes and failures of shares of rows such as accuracy; with two classes, also of rates."""
+        """Return the successes and failures of shares of rows (accuracy) and, with two classes, of rates (recall)."""
         spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
         if not isinstance(spec, MetricSpec) or spec.name not in SHARES or spec.options:

@@ -185,7 +185,7 @@ def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
     sizes : ndarray of int of shape (n_classes,)
         Number of units in each class.
     parts : ndarray of int of shape (n_parts,)
-        Number of units in each part; the sum n is the same.
+        Number of units in each part; the sum over parts is n, like the sum over classes.
     """
     n = sum(sizes.tolist())
     whole, over = np.divmod(np.outer(sizes.astype(np.uint64), parts.astype(np.uint64)), np.uint64(n))  # below 2**64
