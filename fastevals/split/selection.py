@@ -195,7 +195,7 @@ def select_model(
 
 
 class _SplitMaker(NamedTuple):
-    """Makes splitters from the numbers that a user gave, each with its own seed, and makes their splits."""
+    """Makes splitters, each with its own seed, from the numbers that a user gave, and makes their splits."""
 
     measured: Measurement
     key: int

@@ -146,7 +146,7 @@ def make_score_sample(
 def _weights_and_groups(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
-    """Check weights and groups; return both for the rows of positive weight, and the rows' indices (None if all rows).
+    """Check weights and groups; return both for rows of positive weight, and the indices of these rows (None if all).
 
     Weights are multiplied by a factor, which is returned last. The factor is such that a product of two sums of
     weights, one of them over positive rows, neither overflows nor underflows.

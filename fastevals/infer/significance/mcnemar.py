@@ -471,7 +471,7 @@ def difference_interval(table: NDArray[np.int64], alternative: Alternative, alph
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
-    """Return the 2 x 2 table of rows that two models get right and wrong, not all zero, as int64."""
+    """Check the 2 x 2 table of rows that two models get right and wrong, and return it as int64."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")

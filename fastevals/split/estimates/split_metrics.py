@@ -294,7 +294,10 @@ class LabelMetrics(AdditiveMetrics):
         return self._variance(name, pooled, more, pooled[present])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
-        """Compute the variance of a metric's gain from one more row, over kinds of rows; kind i has numbers[i] rows."""
+        """Compute the variance, over kinds of rows, of a metric's gain from one more row.
+
+        Kind i has numbers[i] rows.
+        """
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = LABELS.evaluate(stack, self.classes, [LABELS.metric(self._specs[name])])
