@@ -23,7 +23,7 @@ def seed_key(name: str, rng: Any) -> np.uint64:
     name : str
         Name of the argument in messages.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        As in `numpy.random.default_rng`. A generator provides its next 64 bits, and so another key each time.
+        As in `numpy.random.default_rng`. A generator gives its next 64 bits, so each call returns another key.
 
     Returns
     -------

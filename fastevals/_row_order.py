@@ -60,7 +60,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
 
 
 def _columns_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the columns with a pandas index in an argument: the argument itself, or entries of a mapping or list."""
+    """Yield the name and value of each pandas object in an argument: the argument, or entries of a mapping or list."""
     if _has_index(value):
         yield name, value
     elif isinstance(value, Mapping):

@@ -102,7 +102,7 @@ def format_ends(
 ) -> list[str]:
     """Format both ends of an interval with `write`; an end nearer to zero than `least` gets three digits.
 
-    The three digits are rounded outwards, so that the printed interval excludes zero exactly if the interval does.
+    The three digits are rounded outwards, so that the printed interval excludes zero if and only if the interval does.
     """
     return [
         f"{_three_digits(end, way):.3g}" if 0 < abs(end) < least else write(end)
@@ -116,7 +116,7 @@ def _three_digits(value: float, rounding: str) -> Decimal:
 
 
 def format_column(values: Sequence[float]) -> list[str]:
-    """Format a column of numbers with four decimals or, if all are small, so that the largest has four digits."""
+    """Format a column of numbers with four decimals; with more if all are small, to show four digits of the largest."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
@@ -141,7 +141,7 @@ def format_value(value: Any) -> str:
 
 
 def format_pvalue(value: float) -> str:
-    """Return a p-value with four decimals, or with one digit if these would all be 0."""
+    """Return a p-value with four decimals; below 0.0001 with one significant digit; below 1e-9 as "<1e-9"."""
     if value < 1e-9:
         return "<1e-9"
     return f"{value:.0e}" if value < 0.0001 else format_number(value)

@@ -172,7 +172,7 @@ class ThresholdCounts(Frozen):
         return self._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def in_weight(self, unit: float = 1.0) -> Self:
-        """Convert multiples of a unit to sums of weights, as floats."""
+        """Multiply all counts by `unit`, which turns numbers of units into sums of weights, as floats."""
         return self._unchecked(self.thresholds, self.tps * unit, self.fps * unit)
 
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
@@ -183,7 +183,7 @@ class ThresholdCounts(Frozen):
 
     @property
     def _are_usual(self) -> bool:
-        """Return whether counts are small integers, or weights that sum to about 1 in each non-empty class."""
+        """Whether counts are integers with a small total, or weights that sum to about 1 in each non-empty class."""
         totals = self.n_pos, self.n_neg
         if self.tps.dtype == self.fps.dtype == np.float64:
             return all(total == 0 or 1 / USUAL_SUM < total < USUAL_SUM for total in totals)

@@ -75,7 +75,7 @@ class OperatingPoint(Frozen):
         The metric's value, NaN where it is undefined.
     threshold : float or int
         Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means that there is no such
-        threshold. It is an int if a float would round it, as for integer scores past 2**53.
+        threshold. The threshold is an int if a float would round it, as for integer scores past 2**53.
 
     Examples
     --------

@@ -370,7 +370,7 @@ Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | Support
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return the predictions of one or many models: 1-D arrays of a real dtype, by the models' names in errors.
+    """Return the predictions of one or many models: 1-D arrays of a real dtype, keyed by the names used in errors.
 
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns the models'
     own names (for a mapping or frame), and whether `values` can hold several models.

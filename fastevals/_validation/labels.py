@@ -382,7 +382,7 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """If all items of a list are text columns, return the labels of each, by its name in errors; else None."""
+    """Return the labels of a list of text columns, keyed by their names in errors; None if an item is not text."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns

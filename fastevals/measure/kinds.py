@@ -57,7 +57,7 @@ class Kind(ABC):
 
     @abstractmethod
     def as_array(self, name: str, values: Any) -> Array:
-        """Return predictions as a 1-D array, avoiding a pass over the rows if possible."""
+        """Return predictions as a 1-D array; leave checks that need a pass over the rows for later if possible."""
 
     @abstractmethod
     def as_truth(self, name: str, values: Any) -> Array:

@@ -109,7 +109,7 @@ def are_whole(counts: ThresholdCounts) -> bool:
 
 
 def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
-    """Return the sum of values times their counts in units of 2**-156 without lower bits; no value may be negative."""
+    """Return the sum of `values * times` in units of 2**-156, with lower bits cut off; no value may be negative."""
     if times.size and float(times.sum(dtype=np.float64)) > LARGE_ROWS:
         high, low = times.astype(np.int64) >> 24, times.astype(np.int64) & (2**24 - 1)
         halves = values.size // 2

@@ -57,7 +57,7 @@ class ReplicateKernel(NamedTuple):
     detail : Detail
         Detail of the steps.
     row_detail : Detail, optional
-        Detail of the steps if the number of draws of each row is known and coarser steps then suffice.
+        Detail of the steps when the number of draws of each row is known, if coarser steps then suffice.
     scratch : int
         Number of working arrays that the kernel needs.
     then : callable, optional
@@ -109,12 +109,13 @@ class Metric:
         How a row affects the metric. A metric of cells is assumed to be at a fixed threshold; for other thresholds see
         `metric_specs.influence_of`.
     replicate : ReplicateKernel or None
-        How a sweep computes a bootstrap replicate's value. Without it the function is called, about 10 times slower.
+        How a sweep computes a bootstrap replicate's value. If None, the function is called for each replicate, which
+        takes about 10 times as long.
     detail : Detail
         How finely the function distinguishes rows; if it is called on replicates, they need no finer counts.
     parts : callable, optional
-        Given cells and options, returns an integer numerator and denominator for integer cells. Their quotient orders
-        thresholds of the same rows as the metric does.
+        Given cells and options, returns a numerator and a denominator, which are integers if the cells are. Their
+        quotient orders thresholds of the same rows as the metric does.
     best : callable, optional
         Given options, returns the name of the kernel in `_kernels.replicate_thresholds` that finds a replicate's best
         threshold by this metric, and the kernel's parameters.

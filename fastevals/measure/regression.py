@@ -370,7 +370,7 @@ def _exact_squares(
 
 
 def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float, int]:
-    """Return the mean square of differences, scaled by a power of two to be near 1, and the power's exponent."""
+    """Scale differences by 2**exponent, so that the largest is below 1; return their mean square and the exponent."""
     with np.errstate(over="ignore"):
         differences, half = np.subtract(values, others, dtype=np.float64), 0
     if not np.isfinite(differences).all():

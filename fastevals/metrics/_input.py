@@ -206,7 +206,7 @@ def as_named_labels(labels: Any) -> NDArray[Any]:
 
 
 def target_type(name: str, array: NDArray[Any]) -> str:
-    """Return scikit-learn's name for the type of a target; raise if the target is continuous and not finite."""
+    """Return scikit-learn's name for the type of a target; raise if a continuous target has NaN or infinities."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not array.size):
         return "unknown"
     several = array.ndim == 2 and array.shape[1] > 1

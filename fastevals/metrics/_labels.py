@@ -328,7 +328,7 @@ class Indicators:
         return self._wrong.sum() if self.weights is None else self._wrong @ self.weights
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
-        """Count the marks in each row or, if `rows` is False, each column; in columns, marks have the rows' weights."""
+        """Count the marks in each row or, if `rows` is False, add up the row weights of the marks in each column."""
         if is_sparse(marks):
             marks.eliminate_zeros()
             in_rows: NDArray[np.int64] = np.diff(marks.indptr).astype(np.int64)

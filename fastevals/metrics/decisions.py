@@ -236,7 +236,7 @@ def _check_sorted_names(names: NDArray[Any], n_classes: int) -> None:
 
 
 def _check_known_classes(target: NDArray[Any], names: NDArray[Any] | None, n_classes: int) -> None:
-    """Raise unless each label that occurs has a column or, if `names` are given, is among them."""
+    """Raise if a label is not among `names` or, without `names`, if there are not as many labels as columns."""
     present = distinct_labels(target)
     if names is None and present.size != n_classes:
         raise ValueError(

@@ -59,7 +59,7 @@ def median_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Finite targets and predictions.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, one median per output, or weights for the mean over outputs.
+        What to return: the mean over outputs, one median per output or, for an array, the mean with these weights.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -107,7 +107,7 @@ def mean_pinball_loss(
     alpha : float
         Level of the predicted quantile, in [0, 1]. At 0.5 the loss is half the mean absolute error.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, one loss per output, or weights for the mean over outputs.
+        What to return: the mean over outputs, one loss per output or, for an array, the mean with these weights.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def d2_pinball_score(
     y_true, y_pred, sample_weight, alpha
         As for `mean_pinball_loss`.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, one score per output, or weights for the mean over outputs.
+        What to return: the mean over outputs, one score per output or, for an array, the mean with these weights.
 
     Returns
     -------
@@ -316,7 +316,7 @@ def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, f
 
 
 def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
-    """Return the values from `low` to `high` of rows with positive weight."""
+    """Keep the values between `low` and `high`, of rows with positive weight only."""
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:

@@ -60,7 +60,7 @@ def mean_squared_error(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, one error per output, or weights for the mean over outputs.
+        What to return: the mean over outputs, one error per output or, for an array, the mean with these weights.
 
     Returns
     -------
@@ -167,8 +167,8 @@ def r2_score(
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
-        The mean over outputs (also for None), one value per output, the mean weighted by the targets' variances, or
-        weights for the mean over outputs.
+        What to return: the mean over outputs (also for None), one value per output, the mean weighted by the targets'
+        variances or, for an array, the mean with these weights.
     force_finite : bool
         Whether, if targets are constant, to return 1 for perfect predictions and 0 for others instead of NaN and -inf.
 
@@ -220,8 +220,8 @@ def explained_variance_score(
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (n_outputs,)
-        The mean over outputs, one value per output, the mean weighted by the targets' variances, or weights for the
-        mean over outputs.
+        What to return: the mean over outputs, one value per output, the mean weighted by the targets' variances or, for
+        an array, the mean with these weights.
     force_finite : bool
         As for `r2_score`.
 

@@ -442,7 +442,7 @@ class LabelNumbering:
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
-        """Return integers for a block of labels, `low`, and a table whose row ``integer - low`` is the class number."""
+        """Return an integer per label, a number `low`, and a table: entry ``integer - low`` is the class number."""
         if isinstance(block, TextLabels):
             return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind

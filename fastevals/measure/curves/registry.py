@@ -60,8 +60,8 @@ class CurveEntry(NamedTuple):
     title, caption : str
         Text above the picture: the title, and an explanation of the grey lines.
     x, y : Axis
-        The axes. If the numbers along both are functions of counts, the curve is drawn from counts, and pages keep the
-        points needed for this. If y has no number, a model's mark is a vertical line.
+        The axes. If the numbers along both axes are functions of counts, the curve is drawn from counts, and pages
+        keep the points needed for this. If y has no number, a model's mark is a vertical line.
     needs : "counts", "probabilities" or "costs"
         What the curve is computed from.
     undefined_without : tuple of str

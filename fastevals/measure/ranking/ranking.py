@@ -453,7 +453,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
 
 def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
-    """Sweep each span into the start of its range of points; then close the gaps left by dropped points."""
+    """Sweep each span and write its points from the start of its range; then close the gaps left by dropped points."""
 
     def points(size: int) -> Points:
         return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
