@@ -85,7 +85,7 @@ def check_has_thresholds(thresholds: NDArray[Any]) -> None:
 
 
 def as_named(name: str, value: Any, kind: type, *others: str) -> list[tuple[str | None, Any]]:
-    """Return results of one kind by name; a single result has no name. `others` are further kinds for the message."""
+    """Return results of one kind by name; a single result has no name. `others` are further kinds that errors list."""
     first, *more = (f"a {each}" for each in (kind.__name__, *others))
     if not isinstance(value, Mapping):
         if not isinstance(value, kind):

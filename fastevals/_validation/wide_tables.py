@@ -27,8 +27,8 @@ SUMMARY = re.compile(
     r"([ _-]?(rank|ranks|ranking|score|accuracy|error)| ?(±|\+/?-|\().*)?|ranks?",
     re.IGNORECASE,
 )
-RESULT = re.compile(r"\W*(\d[\d.,' ]*|[.,]\d+)(e[+-]?\d+)?\W*((±|\+/?-|\().*)?", re.IGNORECASE)  # a number, decorated
-CELLS = 200  # cells that decide whether text is results
+RESULT = re.compile(r"\W*(\d[\d.,' ]*|[.,]\d+)(e[+-]?\d+)?\W*((±|\+/?-|\().*)?", re.IGNORECASE)  # with text around it
+CELLS = 200  # cells read to decide whether text holds results
 HINT = "a cell is one number, without %, marks or a deviation"
 
 
@@ -66,8 +66,8 @@ def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
     """Return whether a text column holds results: numbers, possibly with text around them.
 
-    Cells of the first column may be names that look like results (1, 2, or 10 %, 20 %). They count as results only if
-    some are plain numbers and others are not.
+    Cells of the first column may be names that look like results (1, 2, or 10 %, 20 %). Such cells count as results
+    only if some are plain numbers and others are not.
     """
     cells = [str(each).strip() for each in column[:CELLS]]
     if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells):

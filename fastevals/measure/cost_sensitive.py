@@ -264,7 +264,7 @@ def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
         raise ValueError(f"{name} must be in [0, 1], got {show(rows[row, column])} at {where}")
     sums = rows.sum(axis=1)
     off = np.abs(sums - 1)
-    row = int(np.argmax(off >= min(sum_tolerance(array.dtype), off.max())))  # summed in another order, none may be off
+    row = int(np.argmax(off >= min(sum_tolerance(array.dtype), off.max())))  # another order may give no wrong sum
     raise ValueError(f"each row of {name} must sum to 1, but row {row} sums to {show(sums[row])}")
 
 

@@ -88,7 +88,7 @@ def counts_of_cells(
 
 
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """Return mean probabilities; if rounding moved one across an edge, move it back (`odd`: is its bin's number odd?)."""
+    """Return mean probabilities; if rounding moved one out of its bin, move it back (`odd`: is the bin odd?)."""
     at = np.rint(p * (edges.size - 1)).astype(np.intp)
     back = np.where((at - 1) & 1 == odd, edges[at], np.nextafter(edges[at], 1))
     strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # bins include their upper edge

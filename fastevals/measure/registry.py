@@ -42,7 +42,7 @@ class Influence(Enum):
     LINEAR = auto()  # it adds its part to sums, and the metric is a smooth function of the sums
     PLACE = auto()  # it moves the point of the curve at which the metric is read
     BEST = auto()  # it moves the best point of the curve, at which the metric is read
-    BINS = auto()  # it adds to the sum of a bin, whose absolute value counts
+    BINS = auto()  # it adds to the sum of a bin, and the metric uses the sum's absolute value
     ROWS = auto()  # it moves the row whose value is read, so no sums suffice
 
 

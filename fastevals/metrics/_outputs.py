@@ -68,7 +68,7 @@ class Outputs(NamedTuple):
         return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
 
     def targets_alone(self) -> Outputs:
-        """Return targets as their own predictions; if floats would round integers, subtract the first target from all."""
+        """Return targets as their own predictions; if floats would round them, subtract the first target from all."""
         targets = _difference(self.true, self.true[:1]) if exceeds_floats(self.true) else self.true
         return Outputs(targets, targets, self.weights)
 

@@ -392,7 +392,7 @@ class LabelNumbering:
     labels : ndarray of shape (n_classes,)
         The distinct classes in order.
     bytes : dict of str to (ndarray of uint8, ndarray of int32)
-        By dtype kind of 8-bit labels: the bytes that stand for a class, and the classes' numbers.
+        For each dtype kind of 8-bit labels, the bytes that stand for a class, and the numbers of these classes.
     """
 
     def __init__(self, true: NDArray[Any], labels: Any) -> None:
