@@ -316,7 +316,7 @@ def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, f
 
 
 def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
-    """Keep the values between `low` and `high`, of rows with positive weight only."""
+    """Return the values that lie between `low` and `high`, for rows with positive weight."""
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:

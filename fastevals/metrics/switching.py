@@ -144,7 +144,7 @@ class _Switch:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.holders: set[Any] = set()
-        self.elsewhere: set[tuple[str, str]] = set()  # where other code had stand-ins at switch-off
+        self.elsewhere: set[tuple[str, str]] = set()  # module and name, of stand-ins found outside scikit-learn
         self.stand_ins: dict[int, tuple[Any, Any]] = {}  # by id of a function: it and its stand-in
         self.reduce_batch: Any = None
 
