@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._execution import run
 from fastevals._options import show, warn_undefined
 from fastevals._validation.arrays import (
     Floats,
@@ -42,8 +43,9 @@ from fastevals.infer.calibration.deviations import Model, Spread, spread_of
 from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
 from fastevals.infer.calibration.recalibration import Totals, fit_both
 from fastevals.infer.calibration.words import cautions_of, conclude
+from fastevals.infer.delong.delong import normal_margins
 from fastevals.infer.significance.corrections import adjust_pvalues
-from fastevals.infer.significance.decision import Compared, decide
+from fastevals.infer.significance.decision import Compared, build_result
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.probability_metrics import Strategy, checked_bins, require_probabilities
@@ -423,12 +425,17 @@ def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:
 
 def _spiegelhalter(name: Any, totals: Totals, variance: float, confidence_level: float) -> SignificanceResult:
     """Return Spiegelhalter's test, given the variance of its numerator under calibration."""
+    from scipy.special import ndtr
+
+    alpha = check_confidence_level(confidence_level)[1]
     z = totals.excess / math.sqrt(variance) if variance > 0 else math.nan
     of = "" if name is None else f" of {name}"
     compared = Compared(f"the Brier score{of}", "its expectation under calibration", effect="difference")
-    alpha = check_confidence_level(confidence_level)[1]
-    effect = totals.excess / float(totals.weight.sum())
-    return decide("Spiegelhalter's test", compared, z, Null("norm"), alpha=alpha, effect=effect)
+    return build_result(
+        SignificanceResult, "Spiegelhalter's test", compared, z, float(2 * ndtr(-abs(z))),
+        normal_margins(alpha, "two-sided")[0], alpha=alpha, effect=totals.excess / float(totals.weight.sum()),
+        null=Null("norm"),
+    )  # fmt: skip
 
 
 def _by_segment(
@@ -437,11 +444,15 @@ def _by_segment(
     """Return the models' results with those of each segment."""
     order = np.argsort(segments.codes, kind="stable")
     ends = np.searchsorted(segments.codes[order], np.arange(len(segments.keys) + 1))
-    parts: list[dict[Any, Calibration]] = [{} for _ in found]
-    for key, start, stop in zip(segments.keys, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        if start < stop:  # a segment may have only rows of weight zero
-            for part, each in zip(parts, measure(rows.take(order[start:stop]), models, settings)[0], strict=True):
-                part[key] = each
+    spans = [
+        each for each in zip(segments.keys, ends[:-1].tolist(), ends[1:].tolist(), strict=True) if each[1] < each[2]
+    ]
+
+    def measure_span(span: tuple[Any, int, int]) -> list[Calibration]:
+        return measure(rows.take(order[span[1] : span[2]]), models, settings)[0]
+
+    measured = run(measure_span, spans)
+    parts = [{span[0]: each[k] for span, each in zip(spans, measured, strict=True)} for k in range(len(found))]
     return [
         replace(whole, segments=CalibrationSegments(segments.columns, part, *_adjusted(part)))
         for whole, part in zip(found, parts, strict=True)

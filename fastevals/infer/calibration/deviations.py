@@ -84,7 +84,9 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
 def _products_of_rows(block: Block, models: list[Model]) -> Floats:
     """Return the sums over rows of products of changes; rows of one entry and class have equal weights."""
     rows, (negatives, positives) = block.rows(), block.weights
-    weight = np.divide(block.squares, block.weights, out=np.zeros_like(block.weights), where=block.weights > 0)
+    weight = (block.weights > 0).astype(np.float64)
+    if block.squares is not block.weights:
+        weight = np.divide(block.squares, block.weights, out=weight, where=weight > 0)
     nothing = np.zeros_like(negatives)
     sides = [((weight[0], nothing), rows[0]), ((nothing, weight[1]), rows[1])]
     if not ((negatives > 0) & (positives > 0)).any():  # each entry has rows of one class

@@ -15,6 +15,7 @@ from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking.ranking import Ranking
 
 Floats = NDArray[np.float64]
+ROWS_IN_CACHE = 1 << 14  # entries of a block, few enough that all sums over it stay in the nearest caches
 T = TypeVar("T")
 
 
@@ -38,6 +39,8 @@ class Block(NamedTuple):
 
     def rows(self) -> Floats:
         """Return the number of negatives and of positives, as if the weights of an entry and class were equal."""
+        if self.squares is self.weights:
+            return self.weights
         with np.errstate(invalid="ignore"):
             return np.where(self.weights > 0, self.weights**2 / self.squares, 0.0)
 
@@ -84,7 +87,9 @@ class Forecasts(ABC):
         """
 
         def sweep_chunk(chunk: slice) -> list[T]:
-            return [function(self.block(slice(part.start, part.stop, step))) for part in blocks(chunk)]
+            return [
+                function(self.block(slice(part.start, part.stop, step))) for part in blocks(chunk, step * ROWS_IN_CACHE)
+            ]
 
         return [each for results in run(sweep_chunk, chunks(self.size)) for each in results]
 

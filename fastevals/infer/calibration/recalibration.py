@@ -192,11 +192,16 @@ class _Climber:
             self.step, self.rise = self.step / 2, self.rise / 2
             self.at = self.at - self.step
             return
-        n, self.step, self.information = self.n_free, np.zeros(2), information
-        try:
-            self.step[:n] = np.linalg.solve(information[:n, :n], scores[:n])
-        except np.linalg.LinAlgError:
-            self.step[:n] = np.nan
+        self.information = information
+        (flat, tilted), (_, curved) = information.tolist()
+        one, of_x = scores.tolist()
+        determinant = flat * curved - tilted * tilted
+        if flat == 0 or (self.n_free == 2 and determinant <= 0):
+            self.step = np.full(2, np.nan)
+        elif self.n_free == 1:
+            self.step = np.array([one / flat, 0.0])
+        else:
+            self.step = np.array([curved * one - tilted * of_x, flat * of_x - tilted * one]) / determinant
         self.at, self.rise = self.at + self.step, float(scores @ self.step)
         self.done = not np.abs(self.step).max() > SMALL_STEP * max(np.abs(self.at).max(), 1.0)
 

@@ -58,8 +58,7 @@ def test_equals_the_twin(seed: int, weighted: bool, clustered: bool) -> None:
     assert_equals_twin(calibration(y, p, sample_weight=weights, groups=clusters), rows, clustered=clustered)
 
 
-def test_equals_figures_of_a_logistic_regression() -> None:
-    """Refit by R: glm(y ~ qlogis(p), binomial) and glm(y ~ 1, offset = qlogis(p), binomial), 8 rows."""
+def test_the_line_is_a_logistic_regression_on_log_odds() -> None:
     y, p = [0, 0, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.2, 0.8, 0.7, 0.3, 0.6]
     found = calibration(y, p)
     sklearn = pytest.importorskip("sklearn.linear_model")
