@@ -53,6 +53,7 @@ _NAMES = {
     "measure.confusion": "ConfusionMatrix",
     "measure.cost_sensitive": "cost_threshold minimum_cost_predictions",
     "measure.curves.cost": "CostDifference CostEnvelope",  # the registry lists the curves
+    "measure.isotonic": "ScoreDecomposition",
     "measure.metric_specs": "MetricSpec metric",
     "measure.probability_metrics": "BrierDecomposition",
     "measure.ranking.ranking": "Ranking",

@@ -74,8 +74,10 @@ from fastevals.infer.significance.rank_comparisons import RankComparison as Rank
 from fastevals.measure.ranking.ranking import Ranking as Ranking
 from fastevals.many.folds import RankingFolds as RankingFolds
 from fastevals.measure.regression import RegressionMetrics as RegressionMetrics
+from fastevals.measure.curves.reliability import ReliabilityCurve as ReliabilityCurve
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals._row_order import RowOrderWarning as RowOrderWarning
+from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
 from fastevals.results import SignificanceResult as SignificanceResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
 from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning

@@ -51,7 +51,15 @@ APART = {
     "update",
 }
 OF_PROBABILITIES = frozenset(
-    {"brier_decomposition", "brier_score", "calibration_curve", "expected_calibration_error", "log_loss"}
+    {
+        "brier_decomposition",
+        "brier_score",
+        "calibration_curve",
+        "expected_calibration_error",
+        "log_loss",
+        "log_loss_decomposition",
+        "reliability_curve",
+    }
 )
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
 APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})

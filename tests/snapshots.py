@@ -118,6 +118,8 @@ def measures_of_a_ranking() -> Any:
             **{name: getattr(each, name)() for name in RANKED},
             "partial": each.roc_auc(max_fpr=0.3, min_tpr=0.4),
             "brier": each.brier_decomposition(),
+            "brier in bins": each.brier_decomposition(n_bins=10),
+            "log loss": each.log_loss_decomposition(),
             "best": each.best_threshold("f1"),
             "within": each.threshold_for(precision=0.6),
             "cost": each.expected_cost(0.5, cost_fn=3.0),

@@ -52,7 +52,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "DelongResult.contrast": lambda **o: DELONG.contrast([1, -1], **o),
     "GroupSummary.auc": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day").auc(**o),
     "PairwiseResult.matrix": lambda **o: fe.pairwise_tests(TABLE, test="sign").matrix(**o),
-    "BaseRanking.brier_decomposition": lambda **o: RANKING.brier_decomposition(**o),
+    "BaseRanking.brier_decomposition": lambda **o: RANKING.brier_decomposition(3, **o),
     "BaseRanking.calibration_curve": lambda **o: RANKING.calibration_curve(**o),
     "BaseRanking.expected_calibration_error": lambda **o: RANKING.expected_calibration_error(**o),
     "BaseRanking.pr_auc": lambda **o: RANKING.pr_auc(**o),

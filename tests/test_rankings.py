@@ -145,6 +145,7 @@ def same(made: Any, subject: Any) -> None:
     assert as_ranking(made).roc_auc() == as_ranking(subject).roc_auc()
 
 
+LEAST = {name: Known.EACH if registry.CURVES[name].detail == "THRESHOLDS" else Known.RANGES for name in CURVES}
 # Inference calls, and the least knowledge of scores that each needs.
 INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "bootstrap": (lambda s: fe.bootstrap(s, ["roc_auc", "average_precision", "ks_statistic"], **FEW), Known.RANGES),
@@ -158,11 +159,8 @@ INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "report": (lambda s: fe.report(s, n_resamples=40), Known.RANGES),
 }
 READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
-    **{f"plot_{kind}": (plotted(kind), Known.EACH if kind == "calibration" else Known.RANGES) for kind in CURVES},
-    **{
-        f"{kind}_curve": (method(f"{kind}_curve"), Known.EACH if kind == "calibration" else Known.RANGES)
-        for kind in CURVES
-    },
+    **{f"plot_{kind}": (plotted(kind), known) for kind, known in LEAST.items()},
+    **{f"{kind}_curve": (method(f"{kind}_curve"), known) for kind, known in LEAST.items()},
     "plot_cost_over_prior": (plotted("cost_over_prior"), Known.RANGES),
     "plot_score_histogram": (plotted("score_histogram"), Known.EACH),
     "report without intervals": (lambda s: fe.report(s, n_resamples=0), Known.RANGES),
@@ -180,6 +178,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "brier_score": (method("brier_score"), Known.EACH),
     "brier_decomposition": (method("brier_decomposition"), Known.EACH),
     "log_loss": (method("log_loss"), Known.EACH),
+    "log_loss_decomposition": (method("log_loss_decomposition"), Known.EACH),
     "confusion_at": (method("confusion_at", 0.5), Known.RANGES),
     "best_threshold": (method("best_threshold", "f1"), Known.RANGES),
     "threshold_for": (method("threshold_for", recall=0.9), Known.RANGES),
@@ -444,7 +443,7 @@ def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
     y, _, q = rows()
     doubtful, ranking = summary(q, 64).ranking(), fe.Ranking(y, q)
     places = np.linspace(0, 0.99, 25)
-    for kind in (kind for kind in CURVES if kind != "calibration"):
+    for kind in (kind for kind, known in LEAST.items() if known is Known.RANGES):
         curve, true = (getattr(each, f"{kind}_curve")() for each in (doubtful, ranking))
         low, high = curve.at(places)
         own = true.at(places)

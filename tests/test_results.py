@@ -53,6 +53,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "cost over the prior": lambda: CURVES.cost_curve().over_prior(cost_fn=5),
     "cost difference": lambda: CURVES.cost_curve().difference(Ranking(Y, B).cost_curve()),
     "Brier's parts": lambda: CURVES.brier_decomposition(),
+    "Brier's parts in bins": lambda: CURVES.brier_decomposition(n_bins=3),
     "matrix": lambda: ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"]),
     "matrix of weights": lambda: ConfusionMatrix([[0.5, 1], [0, 2]]).macro(),
     "regression": lambda: fastevals.regression_metrics(Y, A),

@@ -6,6 +6,7 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, difference, product, two_sum
 
 LARGEST_FLOAT = np.finfo(np.float64).max
+ROWS_PER_STRIDE = 64
 
 
 @kernel
@@ -156,3 +157,36 @@ def upper_hull(x, y, hull):
         hull[size] = i
         size += 1
     return size
+
+
+@kernel
+def rows_above(x, y, edges, start, stop, found):
+    """Write the rows from `start` to `stop` above a polyline, and those of its vertices; return their number.
+
+    x and y are integers that ascend, `edges` the rows of the polyline's vertices from 0 to the last row. Most strides
+    have no such row: even a step up from a stride's first row, followed by the step across, stays below the polyline.
+    """
+    n = 0
+    edge = np.searchsorted(edges, start, side="right") - 1
+    while start < stop:
+        if edges[edge] == start:
+            found[n] = start
+            n += 1
+        if edge == edges.size - 1:
+            break
+        a, b = edges[edge], edges[edge + 1]
+        right, up = x[b] - x[a], y[b] - y[a]
+        line = right * y[a] - up * x[a]
+        end = min(start + ROWS_PER_STRIDE, stop, b)
+        if right * y[end - 1] - up * x[start] > line:
+            highest = line
+            for i in range(start, end):
+                highest = max(highest, right * y[i] - up * x[i])
+            if highest > line:
+                for i in range(start, end):
+                    if right * y[i] - up * x[i] > line:
+                        found[n] = i
+                        n += 1
+        start = end
+        edge += start == b
+    return n

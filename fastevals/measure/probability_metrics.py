@@ -227,7 +227,7 @@ class BrierDecomposition(Frozen):
     Examples
     --------
     >>> import fastevals
-    >>> parts = fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition()
+    >>> parts = fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition(n_bins=10)
     >>> parts.reliability - parts.resolution + parts.uncertainty == parts.brier_score
     True
     """
@@ -253,17 +253,16 @@ class BrierDecomposition(Frozen):
 
 
 def brier_decomposition(
-    counts: ThresholdCounts, *, n_bins: int | None = 10, strategy: Strategy = "quantile"
+    counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "quantile"
 ) -> BrierDecomposition:
-    """Split the Brier score into parts that add up to it.
+    """Split the Brier score into parts that add up to it, by bins.
 
     Parameters
     ----------
     counts : ThresholdCounts
         Counts of rows by probability.
-    n_bins : int or None
-        Number of bins, as in `CalibrationCurve`. With None each distinct probability is a bin, which suits forecasts
-        shared by many rows. If every row has its own probability, the reliability then equals the Brier score.
+    n_bins : int
+        Number of bins, as in `CalibrationCurve`.
     strategy : {"quantile", "uniform"}
         Bins of equal mass or width. If there are at most `n_bins` distinct probabilities, each is a quantile bin.
 
@@ -295,11 +294,10 @@ def brier_decomposition(
     n_pos, n_neg = counts.n_pos * scale, counts.n_neg * scale
     base = ratio(n_pos, n_pos + n_neg)
     uncertainty = float(base * ratio(n_neg, n_pos + n_neg))
-    if n_bins is not None:
-        bins = cut_bins(counts, n_bins, strategy)
-        if strategy != "quantile" or counts.thresholds.size - 1 > n_bins:
-            reliability, resolution, variance, covariance = _binned_parts(counts, bins, base)
-            return BrierDecomposition(score, reliability, resolution, uncertainty, variance, covariance)
+    bins = cut_bins(counts, n_bins, strategy)
+    if strategy != "quantile" or counts.thresholds.size - 1 > n_bins:
+        reliability, resolution, variance, covariance = _binned_parts(counts, bins, base)
+        return BrierDecomposition(score, reliability, resolution, uncertainty, variance, covariance)
 
     def parts(_: slice, groups: Groups) -> tuple[Any, Any]:
         weight = groups.positives + groups.negatives
@@ -459,7 +457,8 @@ def mean_of_bins(sums: list[int], sizes: list[Any]) -> Floats:
     return np.array([float(mean) for mean in means])
 
 
-def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def uniform_bins(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the edges of bins of equal width, and the `starts` of `Bins`."""
     edges = np.arange(n_bins + 1) / n_bins
     # A probability above an edge is at least the next float.
     above = np.nextafter(edges.astype(np.result_type(counts.thresholds, np.float64)), 2)
@@ -483,7 +482,7 @@ def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64]
 
 
 Strategy = Literal["uniform", "quantile"]
-STRATEGIES = {"uniform": _uniform, "quantile": _quantile}
+STRATEGIES = {"uniform": uniform_bins, "quantile": _quantile}
 
 
 def sum_bins(

@@ -20,7 +20,7 @@ from fastevals._kernels import areas
 from fastevals._options import as_flag, python_number
 from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
-from fastevals.counts import Cells, ThresholdCounts, read_only_as
+from fastevals.counts import Cells, ThresholdCounts, last_row, read_only_as
 from fastevals.measure.cells import informedness
 from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
@@ -213,18 +213,31 @@ def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
+    return counts.take(hull_rows(counts))
+
+
+def hull_rows(counts: ThresholdCounts) -> NDArray[np.intp]:
+    """Return the rows of the counts at the vertices of the ROC curve's convex hull, ascending."""
     x, y = counts.fps, counts.tps
     # For rounded cross products the vertices may depend on the order of evaluation; integer products must not overflow.
     if y.dtype == np.float64 or counts.n_pos * counts.n_neg >= 2**62:
-        return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
-    parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
-    rows = np.concatenate(parts)  # a vertex of the whole hull is a vertex of its part, too
-    if len(parts) > 1:
-        rows = rows[_vertices(*(read_only_as(each[rows], each.dtype) for each in (x, y)))]
-    return counts.take(rows)
+        return _vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos))
+    rows = np.append(np.arange(0, x.size - 1, areas.ROWS_PER_STRIDE), x.size - 1)
+    edges = rows[_vertices(x[rows], y[rows])]  # the hull of every 64th row: only rows above it can be further vertices
+
+    def above(part: slice) -> NDArray[np.intp]:
+        found: NDArray[np.intp] = np.empty(part.stop - part.start, dtype=np.intp)
+        return found[: areas.rows_above(x, y, edges, part.start, part.stop, found)].copy()
+
+    rows = np.concatenate(run(above, chunks(x.size)))
+    rows = rows[_vertices(x[rows], y[rows])]
+    # Among rows with the same counts, the last one is the vertex; at the start, it is row 0.
+    at = x[rows[1:]] + y[rows[1:]]
+    return np.append(rows[:1], last_row(x.size, at.shape, lambda each: x[each] + y[each] <= at))
 
 
 def _vertices(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     """Return the indices of the vertices of the upper hull of points with ascending y."""
+    x, y = (read_only_as(each, each.dtype) for each in (x, y))
     places: NDArray[np.intp] = np.empty(x.size, dtype=np.intp)
     return places[: areas.upper_hull(x, y, places)].copy()

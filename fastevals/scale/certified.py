@@ -756,11 +756,19 @@ class CertifiedRanking(BaseRanking):
         """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the Brier score")
 
+    def log_loss_decomposition(self) -> NoReturn:
+        """Raise ValueError, because ranges of scores do not determine the result."""
+        raise_untold("the log loss")
+
     def log_loss(self) -> NoReturn:
         """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the log loss")
 
     def calibration_curve(self, *bins: Any, **options: Any) -> NoReturn:
+        """Raise ValueError, because ranges of scores do not determine the result."""
+        raise_untold("calibration")
+
+    def reliability_curve(self) -> NoReturn:
         """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("calibration")
 

@@ -22,6 +22,7 @@ from tests.reference import calibration as reference
 from tests.strategies import BOUNDED, DENORMAL, DYADIC_WEIGHTS, FEWER, FLOAT_WEIGHTS, Case
 
 STRATEGIES = ("uniform", "quantile")
+EACH = 10**6  # as quantile bins: one for each distinct probability
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.1 * 3, 0.5, 0.6, 0.1 * 6, 0.7, 0.1 * 7, 1.0)
 EXTREMES = (0.0, DENORMAL, 1e-300, 2**-53, 0.5, 1 - 2**-53, 1.0)
 
@@ -345,13 +346,14 @@ def test_one_class(label):
 
 
 @BOUNDED
-@given(any_cases, st.none() | n_bins, strategies)
+@given(any_cases, st.just(EACH) | n_bins, strategies)
 def test_parts_are_those_by_row_and_add_up(case, n_bins, strategy):
     counts = counts_of(case)
+    strategy = "quantile" if n_bins == EACH else strategy
     if case.weights is not None and strategy == "quantile" and set(case.weights) & {0.1, 0.3, 0.7, 1.1, 3.3, 1e-3}:
         strategy = "uniform"  # rounding then decides a share of k / n_bins
     parts = brier_decomposition(counts, n_bins=n_bins, strategy=strategy)
-    own_bins = n_bins is None or (strategy == "quantile" and counts.thresholds.size - 1 <= n_bins)
+    own_bins = strategy == "quantile" and counts.thresholds.size - 1 <= n_bins
     slow = reference.brier_parts(None if own_bins else edges_of(case, n_bins, strategy), *case)
     for name, value in slow._asdict().items():
         assert getattr(parts, name) == pytest.approx(float(value), rel=1e-13, abs=1e-15), name
@@ -379,7 +381,7 @@ def test_perfectly_calibrated_forecasts_have_reliability_0():
     }
 
 
-@pytest.mark.parametrize("n_bins", [None, 1, 10])
+@pytest.mark.parametrize("n_bins", [EACH, 1, 10])
 @pytest.mark.parametrize("options", [{}, {"sample_weight": [0.1, 0.3, 0.7]}])
 def test_a_constant_forecast_has_resolution_0(n_bins, options):
     parts = brier_decomposition(Ranking([0, 1, 1], [0.3] * 3, **options).counts, n_bins=n_bins)
@@ -394,12 +396,12 @@ def test_a_calibrated_model_is_not_said_to_be_unreliable():
     p = rng.beta(1, 5, 4000)
     y = rng.random(p.size) < p  # calibrated, so chance alone exceeds 0: up to k * uncertainty / n
     counts = Ranking(y, p).counts
-    parts, finest = brier_decomposition(counts), brier_decomposition(counts, n_bins=None)
+    parts, finest = brier_decomposition(counts), brier_decomposition(counts, n_bins=EACH)
     assert parts.reliability < 2 * 10 * parts.uncertainty / p.size
     assert parts.resolution == pytest.approx(np.var(p), rel=0.2)  # the variance of the true probabilities
     assert finest.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each row is its own bin
     assert parts == brier_decomposition(counts, n_bins=10, strategy="quantile")
-    assert brier_decomposition(counts, n_bins=None) == finest != parts
+    assert brier_decomposition(counts, n_bins=EACH) == finest != parts
     whole = parts.reliability - parts.resolution + parts.uncertainty
     whole += parts.within_bin_variance - parts.within_bin_covariance
     assert whole == pytest.approx(parts.brier_score, abs=1e-15)
@@ -408,7 +410,7 @@ def test_a_calibrated_model_is_not_said_to_be_unreliable():
 def test_few_forecasts_are_each_a_bin():
     y, p = np.tile([0, 0, 1], 40), np.repeat(np.arange(10) / 16, 12)
     counts = Ranking(y, p).counts
-    assert brier_decomposition(counts) == brier_decomposition(counts, n_bins=None)
+    assert brier_decomposition(counts) == brier_decomposition(counts, n_bins=EACH)
     assert brier_decomposition(counts, strategy="uniform").within_bin_variance > 0
 
 
@@ -453,7 +455,7 @@ def test_parts_over_many_distinct_forecasts_survive_unlike_weights():
     counts = Ranking(y, p, sample_weight=w).counts
     total = math.fsum(w)
     assert brier_score(counts) == pytest.approx(math.fsum(w * (p - y) ** 2) / total, rel=1e-12)
-    parts, base = brier_decomposition(counts, n_bins=None), math.fsum(w * y) / total
+    parts, base = brier_decomposition(counts, n_bins=EACH), math.fsum(w * y) / total
     assert parts.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each forecast has one row
     assert parts.resolution == pytest.approx(base * (1 - base), rel=1e-12)
 

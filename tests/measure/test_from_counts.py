@@ -86,7 +86,9 @@ def test_everything_is_that_of_the_rows_to_the_bit(kind: str, call: str) -> None
         np.testing.assert_equal(CALLS[call](other), expected)
 
 
-@pytest.mark.parametrize("call", ["log_loss", "brier_score", "brier_decomposition", "calibration_curve"])
+@pytest.mark.parametrize(
+    "call", ["log_loss", "brier_score", "brier_decomposition", "calibration_curve", "reliability_curve"]
+)
 def test_probabilities_are_those_of_the_rows_to_the_bit(call: str) -> None:
     rows, counted = rows_and_counts("distinct", seed=2)
     np.testing.assert_equal(*(_plain(getattr(each, call)()) for each in (counted, rows)))

@@ -310,7 +310,10 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
             found.confusion_at(several)
     named = parquet.ranking(table, label="y", score="a", sample_weight=weight, exact=True, at=between)
     np.testing.assert_array_equal(named.confusion_at(between).counts, whole.confusion_at(between).counts)
-    for ask in (found.brier_score, found.brier_decomposition, found.log_loss, found.calibration_curve):
+    for ask in (
+        found.brier_score, found.brier_decomposition, found.log_loss, found.log_loss_decomposition,
+        found.calibration_curve, found.reliability_curve,
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=r".+ needs the scores of negatives, which are not kept"):
             ask()
     again = pickle.loads(pickle.dumps(found.counts))

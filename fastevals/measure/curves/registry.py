@@ -74,7 +74,7 @@ class CurveEntry(NamedTuple):
         `RankingFolds` has a method for the curve.
     detail : str
         How finely the curve distinguishes rows, as in `Detail`. Coarser counts yield two curves that enclose the true
-        one. If empty, there are always two such curves.
+        one, unless the curve needs "THRESHOLDS": the score of each row. If empty, there are always two such curves.
     size : "square", "wide" or "tall"
         Size of the picture.
     legend : str
@@ -232,6 +232,19 @@ CURVES: dict[str, CurveEntry] = {
             Axis("Share of positives"),
             needs="probabilities",
             undefined_without=(),
+            detail="THRESHOLDS",
+            size="tall",
+        ),
+        CurveEntry(
+            "reliability",
+            "reliability.ReliabilityCurve",
+            "Reliability",
+            "isotonic fit of the labels; dashed: perfect; below: number of rows by probability",
+            Axis("Predicted probability", "threshold"),
+            Axis("Calibrated probability"),
+            needs="probabilities",
+            undefined_without=(),
+            detail="THRESHOLDS",
             size="tall",
         ),
         CurveEntry(

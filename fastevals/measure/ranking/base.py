@@ -24,12 +24,14 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import entry_of
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.isotonic import ScoreDecomposition, decompose
 from fastevals.measure.probability_metrics import BrierDecomposition, Strategy
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import OperatingPoint
 
-C = TypeVar("C", bound=Curve | DecisionCurve | CalibrationCurve)
+C = TypeVar("C", bound=Curve | DecisionCurve | CalibrationCurve | ReliabilityCurve)
 Doubt = tuple[float, float]  # how far the value over all rows may lie below, and above, the computed value
 
 
@@ -316,25 +318,32 @@ class BaseRanking(ABC):
         """
         return probability_metrics.brier_score(self.counts)
 
-    def brier_decomposition(self, n_bins: int | None = 10, *, strategy: Strategy = "quantile") -> BrierDecomposition:
-        """Split the Brier score into reliability - resolution + uncertainty, and two terms for variation inside bins.
+    @overload
+    def brier_decomposition(self, n_bins: None = None, *, strategy: Strategy = ...) -> ScoreDecomposition: ...
+    @overload
+    def brier_decomposition(self, n_bins: int, *, strategy: Strategy = ...) -> BrierDecomposition: ...
+    def brier_decomposition(
+        self, n_bins: int | None = None, *, strategy: Strategy = "quantile"
+    ) -> ScoreDecomposition | BrierDecomposition:
+        """Split the Brier score into miscalibration - discrimination + uncertainty (CORP), or into Murphy's parts.
 
-        Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
+        Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118; in bins: Murphy (1973),
+        doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
 
         Parameters
         ----------
-        n_bins : int or None
-            Number of bins in which mean probability and share of positives are compared. With None each distinct
-            probability is a bin; if every row has its own probability, the reliability then equals the Brier score.
+        n_bins : int, optional
+            Compare mean probability and share of positives in this number of bins. By default, the isotonic fit chooses
+            the blocks of probabilities.
         strategy : {"quantile", "uniform"}
-            Bins of equal mass or of equal width, as in the calibration curve. If there are at most `n_bins` distinct
-            probabilities, each is a quantile bin.
+            With `n_bins`: bins of equal mass or of equal width, as in the calibration curve. If there are at most
+            `n_bins` distinct probabilities, each is a quantile bin.
 
         Returns
         -------
-        BrierDecomposition
-            The parts, which add up to the score. The two terms for variation inside bins are 0 if each bin has a single
-            probability.
+        ScoreDecomposition or BrierDecomposition
+            By default, the parts of the isotonic fit. With `n_bins`: reliability, resolution, uncertainty, and two
+            terms for variation inside bins. Both add up to the score.
 
         Raises
         ------
@@ -344,10 +353,39 @@ class BaseRanking(ABC):
         Examples
         --------
         >>> import fastevals
-        >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.25, 1.0]).brier_decomposition().uncertainty
-        0.25
+        >>> ranking = fastevals.Ranking([0, 1, 0, 1], [0.25, 0.5, 0.5, 1.0])
+        >>> parts = ranking.brier_decomposition()
+        >>> parts.miscalibration, parts.discrimination, parts.uncertainty
+        (0.015625, 0.125, 0.25)
+        >>> parts.miscalibration - parts.discrimination + parts.uncertainty == ranking.brier_score()
+        True
         """
+        if n_bins is None:
+            return decompose(self.counts, "brier_score")
         return probability_metrics.brier_decomposition(self.counts, n_bins=n_bins, strategy=strategy)
+
+    def log_loss_decomposition(self) -> ScoreDecomposition:
+        """Split the log loss into miscalibration - discrimination + uncertainty (CORP).
+
+        Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118.
+
+        Returns
+        -------
+        ScoreDecomposition
+            Score and miscalibration are inf if a true label was given probability 0.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 1, 0, 1], [0.25, 0.5, 0.5, 1.0]).log_loss_decomposition().discrimination
+        0.34657359027997264
+        """
+        return decompose(self.counts, "log_loss")
 
     def log_loss(self) -> float:
         """Mean negative natural logarithm of the probability given to the true label; lower is better.
@@ -750,6 +788,28 @@ class BaseRanking(ABC):
         0.1
         """
         return self._make_curve(CalibrationCurve, n_bins=n_bins, strategy=strategy)
+
+    def reliability_curve(self) -> ReliabilityCurve:
+        """Calibrated against predicted probability, by isotonic regression: no choice of bins (CORP).
+
+        Returns
+        -------
+        ReliabilityCurve
+            It unpacks as ``low, high, calibrated``, arrays with one value per block of probabilities. Also defined if
+            all rows are of one class.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 1, 0, 1], [0.1, 0.3, 0.4, 0.8]).reliability_curve().calibrated
+        array([0. , 0.5, 1. ])
+        """
+        return self._make_curve(ReliabilityCurve)
 
     def decision_curve(
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None

@@ -12,7 +12,7 @@ axes at their current size.
 
 from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots.bias_variance import plot_bias_variance
-from fastevals.show.plots.calibration import plot_calibration
+from fastevals.show.plots.calibration import plot_calibration, plot_reliability
 from fastevals.show.plots.confusion import plot_confusion_matrix
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
 from fastevals.show.plots.critical_difference import plot_critical_difference
@@ -48,6 +48,7 @@ __all__ = [
     "plot_null",
     "plot_precision_recall",
     "plot_pvalues",
+    "plot_reliability",
     "plot_roc",
     "plot_score_histogram",
     "plot_sensitivity",

@@ -1,4 +1,4 @@
-"""Plot calibration curves."""
+"""Plot calibration curves, in bins and isotonic."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastevals.document.picture import AxisScale, Outline, Picture
+from fastevals.document.picture import AxisScale, Look, Outline, Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.curves.registry import CURVES
+from fastevals.measure.curves.registry import CURVES, CurveEntry
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.show.plots import style
 from fastevals.show.plots.models import Drawn, Models, label_of, number, styled_models
 from fastevals.show.plots.rates import plot_models
+from fastevals.show.plots.thinning import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,21 +72,89 @@ def plot_calibration(
     return plot_models("calibration", curve, ax, title, label, color, draw_calibration)
 
 
+def plot_reliability(
+    curve: Drawn[ReliabilityCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
+    """Draw reliability curves (isotonic, CORP), with a histogram of the probabilities below.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve, Ranking or ThresholdCounts, or mapping of str to them
+        Curve of one model, or a mapping of names to curves.
+    ax : Axes, optional
+        Axes to draw on; by default new pyplot axes.
+    title : str, optional
+        Title above the axes.
+    label : str, optional
+        Name of a single curve in the legend.
+    color : colour or mapping of str to colour, optional
+        Matplotlib colour of a single curve, or a mapping of names to colours.
+
+    Returns
+    -------
+    Axes
+        The axes. The histogram is in child axes of these, with a logarithmic y axis. The legend has the miscalibration
+        of the Brier score (MCB).
+
+    Raises
+    ------
+    ValueError
+        If an argument has the wrong type.
+    ImportError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.25, 0.3, 0.75, 0.9, 1.0])
+    >>> ax = plot_reliability(ranking, ax=Figure().subplots())
+    >>> ax.lines[0].get_label()
+    'MCB 0.106'
+    """
+    return plot_models("reliability", curve, ax, title, label, color, draw_reliability)
+
+
 def draw_calibration(picture: Picture, models: Models, color: Any = None) -> None:
     """Add calibration curves to a picture, and histograms of the curves' bins to the picture's strip."""
-    strip = picture.strip = picture.strip or Picture()
     for name, each, look in styled_models(picture, models, color):
         filled = each.counts > 0
         label = label_of(
             name, number("ECE", picture.number(name, "expected_calibration_error", each.expected_calibration_error))
         )
         picture.add_curve(each.mean_predicted[filled], each.fraction_of_positives[filled], label, look, ringed=True)
-        strip.add(Outline(each.edges, np.where(filled, each.counts, np.nan), look))
+        _add_histogram(picture, each.edges, each.counts, look)
+    _finish(picture, models, CURVES["calibration"])
+
+
+def draw_reliability(picture: Picture, models: Models, color: Any = None) -> None:
+    """Add reliability curves to a picture, and histograms of the probabilities to the picture's strip."""
+    for name, each, look in styled_models(picture, models, color):
+        label = label_of(name, number("MCB", each.decomposition.miscalibration))
+        p, calibrated = each.points
+        x, y = thinned(p, calibrated, picture.columns)
+        picture.add_curve(x, y, label, look)
+        _add_histogram(picture, np.linspace(0, 1, each.histogram.size + 1), each.histogram, look)
+    _finish(picture, models, CURVES["reliability"])
+
+
+def _add_histogram(picture: Picture, edges: NDArray[Any], rows: NDArray[Any], look: Look) -> None:
+    picture.strip = picture.strip or Picture()
+    picture.strip.add(Outline(edges, np.where(rows > 0, rows, np.nan), look))
+
+
+def _finish(picture: Picture, models: Models, entry: CurveEntry) -> None:
+    """Add the diagonal, and the axes of the picture and its strip."""
+    strip = picture.strip = picture.strip or Picture()
     picture.add_reference([0, 1], [0, 1], "perfect")
     picture.strip_height = STRIP_HEIGHT
     bottom = -0.02 - 1.04 * STRIP_HEIGHT / (1 - STRIP_HEIGHT) - 0.04
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    entry = CURVES["calibration"]
     picture.x = AxisScale(entry.x.label, -0.02, 1.02)
     picture.y = AxisScale(entry.y.label, bottom, 1.02, ticks=ticks)
     picture.equal, picture.legend = True, style.BELOW  # curves may pass through every corner

@@ -12,7 +12,7 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import CurveEntry
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.show.plots.calibration import draw_calibration
+from fastevals.show.plots.calibration import draw_calibration, draw_reliability
 from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
 from fastevals.show.plots.decision import draw_decision
 from fastevals.show.plots.det import draw_det
@@ -27,6 +27,7 @@ DRAWINGS: dict[str, Callable[..., None]] = {  # for curves whose axes are not co
     "cost": draw_cost,
     "cost_over_prior": draw_cost_over_prior,
     "calibration": draw_calibration,
+    "reliability": draw_reliability,
     "decision": draw_decision,
 }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval
@@ -85,10 +86,11 @@ class ModelNumbers:
     holds: Interval | None = None
     operating_range: Interval | None = None
     # For pictures of the first blocks. Scores have counts at some thousands of thresholds, the next score below each,
-    # and the calibration of probabilities; predicted numbers have errors.
+    # and the curves of probabilities that need all rows; predicted numbers have errors.
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
     below: NDArray[Any] | None = field(default=None, repr=False, compare=False)
     calibration: CalibrationCurve | None = field(default=None, repr=False, compare=False)
+    reliability: ReliabilityCurve | None = field(default=None, repr=False, compare=False)
     errors: ErrorShape | None = field(default=None, repr=False, compare=False)
 
 

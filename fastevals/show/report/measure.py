@@ -21,6 +21,7 @@ from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
@@ -322,14 +323,15 @@ def _measure_model(
 def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
     """Return the data for a model's pictures."""
     is_calibrated = counts._has_each_score and are_probabilities(counts)
-    calibration = CalibrationCurve.from_counts(counts) if is_calibrated else None
+    curves: dict[str, Any] = {"calibration": CalibrationCurve, "reliability": ReliabilityCurve} if is_calibrated else {}
     rows = np.arange(counts.thresholds.size)
     if rows.size > MOST_POINTS:
         from fastevals.show.report.points import candidates
 
         rows = candidates(counts, vertices, [threshold])
     below = np.append(counts.thresholds[1:], -math.inf)[rows]
-    return {"counts": counts.take(rows), "below": below, "calibration": calibration}
+    made = {name: kind.from_counts(counts) for name, kind in curves.items()}
+    return {"counts": counts.take(rows), "below": below, **made}
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:

@@ -127,9 +127,9 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
 
 
 def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
-    """Make a model's curve from its counts; calibration comes from all rows, even if they were counted in ranges."""
-    if entry.name == "calibration":
-        return model.calibration
+    """Make a model's curve from its counts; a curve that needs each score was made from all rows."""
+    if entry.detail == "THRESHOLDS":
+        return getattr(model, entry.name)
     of_costs = {name: costs[name] for name in ("cost_fp", "cost_fn")} if entry.needs == "costs" else {}
     return entry.of_counts(model.counts, **of_costs)
 

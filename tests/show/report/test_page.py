@@ -28,6 +28,7 @@ from fastevals.document.page import svg
 from fastevals.document.picture import Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.registry import CURVES
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
@@ -394,7 +395,8 @@ def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: i
         pictures = []
         for points in (counts, few):
             calibration = CalibrationCurve.from_counts(counts) if kind == "probabilities" else None
-            model: Any = SimpleNamespace(counts=points, calibration=calibration)
+            reliability = ReliabilityCurve.from_counts(counts) if kind == "probabilities" else None
+            model: Any = SimpleNamespace(counts=points, calibration=calibration, reliability=reliability)
             pictures.append(Picture())
             drawing_of(entry)(pictures[-1], [("m", curve_of(entry, model, {"cost_fp": 1.0, "cost_fn": 5.0}))])
         whole, drawn = map(pixels, pictures)
