@@ -28,6 +28,7 @@ _NAMES = {
     "infer.calibration.calibrations": "Calibration CalibrationComparison CalibrationEstimate CalibrationSegments",
     "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
     "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",
+    "infer.gain_table": "GainTable GainTables gain_table",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
     "infer.proportions": "proportion_interval",
     "infer.significance.binomial": "BinomialResult binomial_error_test",

@@ -49,6 +49,8 @@ from fastevals.split.estimates.results import ErrorEstimates as ErrorEstimates
 from fastevals.infer.bootstrap.bootstrap import Estimate as Estimate
 from fastevals.infer.significance.friedman import FriedmanResult as FriedmanResult
 from fastevals.measure.curves.gain import GainCurve as GainCurve
+from fastevals.infer.gain_table import GainTable as GainTable
+from fastevals.infer.gain_table import GainTables as GainTables
 from fastevals.many.groups import GroupedMetric as GroupedMetric
 from fastevals.split.splitters.hold_out import HoldOut as HoldOut
 from fastevals.results import Interval as Interval
@@ -114,6 +116,7 @@ from fastevals.split.estimates.fixed_predictions import evaluate_splits as evalu
 from fastevals.infer.significance.five_by_two import five_by_two_cv_f_test as five_by_two_cv_f_test
 from fastevals.infer.significance.five_by_two import five_by_two_cv_t_test as five_by_two_cv_t_test
 from fastevals.infer.significance.friedman import friedman_test as friedman_test
+from fastevals.infer.gain_table import gain_table as gain_table
 from fastevals._execution import get_num_threads as get_num_threads
 from fastevals.many.groups import grouped_auc as grouped_auc
 from fastevals.many.groups import grouped_metrics as grouped_metrics

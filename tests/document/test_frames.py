@@ -8,6 +8,7 @@ import sys
 import warnings
 from html.parser import HTMLParser
 from importlib import import_module
+from itertools import chain
 from pkgutil import walk_packages
 from typing import Any
 
@@ -181,6 +182,13 @@ def rows_of_segments(result: Any) -> dict[str, Any]:
 
 # By class, the values of columns that are not an attribute of the same name or its plural.
 OWN: dict[str, Any] = {
+    "GainTables": lambda result: {
+        "model": [name for name, each in result.items() for _ in each.bins],
+        **{
+            name: [*chain.from_iterable(each._columns()[name] for each in result.values())]
+            for name in result["a"]._columns()
+        },
+    },
     "CostEnvelope": lambda result: pieces_of(result.probability_cost, result),
     "CostOverPrior": lambda result: pieces_of(result.prior, result),
     "CalibrationCurve": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
