@@ -19,9 +19,15 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice, check_costs, check_number, keyword_parameters
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure import cells, error_metrics, probability_metrics, query_metrics, ranking_metrics
+from fastevals.measure import (
+    calibration_errors,
+    cells,
+    error_metrics,
+    probability_metrics,
+    query_metrics,
+    ranking_metrics,
+)
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.curves.calibration import expected_calibration_error
 from fastevals.measure.curves.cost import cost_area
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.results import FULL_NAMES, full_name
@@ -291,6 +297,12 @@ def _of_cells(name: str, title: str, function: Callable[..., Any], certificate: 
     return Metric(name, title, "cells", function, certificate=certificate, **more)
 
 
+def _of_calibration(title: str, function: Callable[..., Any], **more: Any) -> Metric:
+    """Return the entry of a calibration error; it is named after its function."""
+    own = {"needs": (), "influence": Influence.BINS, "optimized_bounds": (-1.0, 1.0), **more}
+    return Metric(function.__name__, title, "probabilities", function, False, **own)
+
+
 def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     """Return the entry of an error metric of targets; it is named after its function."""
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
@@ -448,7 +460,7 @@ METRICS: dict[str, Metric] = {
             "expected_calibration_error",
             "ECE",
             "probabilities",
-            expected_calibration_error,
+            calibration_errors.expected_calibration_error,
             greater_is_better=False,
             needs=(),
             influence=Influence.BINS,
@@ -458,6 +470,37 @@ METRICS: dict[str, Metric] = {
             synonyms="ece",
             aliases="calibration_error",
             column={"scores": 3},
+        ),
+        _of_calibration(
+            "RMSCE",
+            calibration_errors.root_mean_square_calibration_error,
+            check_options=probability_metrics.checked_bins,
+            synonyms="rmsce rms_calibration_error l2_calibration_error",
+            aliases="neg_l2_calibration_error",
+        ),
+        _of_calibration(
+            "MCE",
+            calibration_errors.maximum_calibration_error,
+            check_options=probability_metrics.checked_bins,
+            synonyms="mce max_calibration_error",
+        ),
+        _of_calibration(
+            "debiased CE",
+            calibration_errors.debiased_calibration_error,
+            check_options=probability_metrics.checked_bins,
+            synonyms="debiased_l2_calibration_error",
+        ),
+        _of_calibration(
+            "debiased squared CE",
+            calibration_errors.debiased_squared_calibration_error,
+            check_options=probability_metrics.checked_bins,
+            bounds=(-1.0, 1.0),
+            optimized_bounds=None,
+        ),
+        _of_calibration(
+            "smECE",
+            calibration_errors.smooth_calibration_error,
+            synonyms="smece smooth_ece",
         ),
         _of_cells(
             "accuracy",

@@ -135,8 +135,3 @@ class CalibrationCurve(Frozen):
         if not total:
             return math.nan
         return min(math.fsum(over_bins[filled] * (self.counts[filled] / total)), float(over_bins[filled].max()))
-
-
-def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
-    """Return the mean distance between a bin's mean probability and share of positives; 10 equal bins by default."""
-    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error
