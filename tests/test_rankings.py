@@ -170,6 +170,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "rank_loss": (method("rank_loss"), Known.RANGES),
     "gini": (method("gini"), Known.RANGES),
     "expected_calibration_error": (method("expected_calibration_error", 5), Known.EACH),
+    "smooth_calibration_error": (method("smooth_calibration_error"), Known.EACH),
     "average_precision": (method("average_precision"), Known.RANGES),
     "pr_auc": (method("pr_auc"), Known.RANGES),
     "ks_statistic": (method("ks_statistic"), Known.RANGES),

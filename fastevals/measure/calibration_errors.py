@@ -1,8 +1,4 @@
-"""Calibration errors: distances between predicted probabilities and shares of positives, in bins or smoothed.
-
-In bins, every error is a norm of the gaps between a bin's mean probability and its share of positives. The plain norms
-are above zero for a calibrated model, by chance; the debiased error subtracts the expected square of this chance.
-"""
+"""The debiased and the smooth calibration error. Plain binned errors belong to the calibration curve."""
 
 from __future__ import annotations
 
@@ -13,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_metrics import (
     Floats,
     Groups,
@@ -26,24 +21,6 @@ from fastevals.measure.probability_metrics import (
 )
 
 SINGLE_ROW = 1e-12  # a bin in which all pairs of rows have at most this share of the weight has a single row
-
-
-def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
-    """Return the mean distance between a bin's mean probability and share of positives; 10 equal bins by default."""
-    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error
-
-
-def root_mean_square_calibration_error(
-    counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform"
-) -> float:
-    """Return the root of the mean squared distance between a bin's mean probability and share of positives."""
-    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).root_mean_square_calibration_error
-
-
-def maximum_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
-    """Return the largest distance between a bin's mean probability and share of positives; empty bins are ignored."""
-    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).maximum_calibration_error
-
 
 # Debiased ---------------------------------------------------------------------------------------------------------
 
@@ -94,7 +71,7 @@ def debiased_squared_calibration_error(
         )
     bins = cut_bins(counts, n_bins, strategy)
     rows = (bins.positives + bins.negatives).astype(np.float64)
-    sums, squares = (each[::-1] for each in sum_bins(counts, bins.starts, _residuals))
+    sums, squares = (each[::-1] / weight_scale(counts) for each in sum_bins(counts, bins.starts, _residuals))
     return debias(rows, rows, sums, squares)
 
 
@@ -184,15 +161,15 @@ def residuals_on_grid(counts: ThresholdCounts, steps: int) -> Floats:
     A residual between two points is divided between them, in proportion to its distance from the other point.
     """
 
-    def sums(_: slice, groups: Groups) -> tuple[int, Floats]:
+    def sums(block: slice, groups: Groups) -> tuple[int, Floats]:
         place = groups.p.astype(np.float64, copy=False) * steps
         below = np.minimum(place.astype(np.intp), steps - 1)
         above = place - below
         residuals, _ = _residuals(groups, None)
         first = int(below[-1])  # probabilities descend
-        return first, np.bincount(below - first, residuals * (1 - above), int(below[0]) - first + 2) + np.bincount(
-            below - first + 1, residuals * above
-        )
+        values = np.bincount(below - first, residuals * (1 - above), int(below[0]) - first + 2)
+        values += np.bincount(below - first + 1, residuals * above)
+        return first, values.astype(np.float64, copy=False)
 
     on_grid = np.zeros(steps + 1)
     for first, values in sweep_groups(counts, sums):

@@ -75,13 +75,15 @@ def metric(name: str, **options: Any) -> MetricSpec:
     name : str
         Metrics of scores: "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear",
         "break_even_point", "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and
-        "expected_cost" at a threshold. Of probabilities: "brier_score", "log_loss", "expected_calibration_error". Of
-        predicted labels, or of scores at a threshold: "accuracy", "error_rate", "precision", "recall", "specificity",
-        "false_positive_rate", "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness",
-        "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted numbers: "mean_squared_error",
-        "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
-        "r2", "pinball_loss". Of ranked documents by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr",
-        "recall_at_k", "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted;
+        "expected_cost" at a threshold. Of probabilities: "brier_score", "log_loss", "expected_calibration_error",
+        "root_mean_square_calibration_error", "maximum_calibration_error", "debiased_calibration_error",
+        "smooth_calibration_error". Of predicted labels, or of scores at a threshold: "accuracy", "error_rate",
+        "precision", "recall", "specificity", "false_positive_rate", "false_negative_rate", "f1", "f_score", "jaccard",
+        "balanced_accuracy", "informedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of
+        predicted numbers: "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
+        "median_absolute_error", "mean_absolute_percentage_error", "r2", "pinball_loss". Of ranked documents by query,
+        for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual other
+        names, such as ``auc`` and ``mse``, are accepted;
         ``c_index`` is the AUC of binary labels.
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
@@ -89,7 +91,7 @@ def metric(name: str, **options: Any) -> MetricSpec:
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
         not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``,
-        "expected_calibration_error" ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``. A metric of a
+        calibration errors in bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``. A metric of a
         confusion matrix takes the arguments of its method, such as ``average="macro"``. A metric of ranked documents
         takes ``k=``: ``metric("ndcg", k=10)`` can also be written ``ndcg@10``.
 

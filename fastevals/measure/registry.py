@@ -28,6 +28,7 @@ from fastevals.measure import (
     ranking_metrics,
 )
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.curves import calibration
 from fastevals.measure.curves.cost import cost_area
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.results import FULL_NAMES, full_name
@@ -108,7 +109,9 @@ class Metric:
         Lowest and highest values.
     needs : tuple of str
         Classes ("positives", "negatives") without which the metric is undefined; for targets "scatter" (targets must
-        differ); for queries "relevant" (a relevant document).
+        differ); for queries "relevant" (a relevant document); for a debiased error "pairs" (two rows in a bin).
+    takes_weights : bool
+        Whether rows may have weights. If not, the function refuses sums of weights.
     check_options : callable, optional
         Function whose keywords are the options with their defaults; it checks and returns all of them.
     influence : Influence
@@ -139,6 +142,9 @@ class Metric:
         order, because it never gets worse when a positive's score rises or a negative's falls (for cells, at each
         threshold). "steps": sums of bounds per step. "distances": the one-sided distances. "thresholds": the ends, but
         only at thresholds between ranges. "": nothing.
+    in_reports : bool
+        Whether reports compute the metric for each model. Reports show one calibration error in bins, and the debiased
+        one with its interval.
     column : dict of str to int
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
         "classes", and "numbers".
@@ -172,6 +178,7 @@ class Metric:
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
+    takes_weights: bool = True
     check_options: Callable[..., dict[str, Any]] | None = None
     influence: Influence = Influence.LINEAR
     replicate: ReplicateKernel | None = None
@@ -183,6 +190,7 @@ class Metric:
     symmetric: bool = False
     family: bool = False
     certificate: Literal["ends", "steps", "distances", "thresholds", ""] = ""
+    in_reports: bool = True
     column: Mapping[str, int] = field(default_factory=dict)
     trials: Literal["rows", "positives", "negatives", "predicted", ""] = ""
     of_pairs: Callable[[Any, Any], Any] | None = None
@@ -298,8 +306,14 @@ def _of_cells(name: str, title: str, function: Callable[..., Any], certificate: 
 
 
 def _of_calibration(title: str, function: Callable[..., Any], **more: Any) -> Metric:
-    """Return the entry of a calibration error; it is named after its function."""
-    own = {"needs": (), "influence": Influence.BINS, "optimized_bounds": (-1.0, 1.0), **more}
+    """Return the entry of a calibration error besides the expected one; it is named after its function."""
+    own: dict[str, Any] = {
+        "needs": (),
+        "influence": Influence.BINS,
+        "optimized_bounds": (-1.0, 1.0),
+        "in_reports": False,
+        **more,
+    }
     return Metric(function.__name__, title, "probabilities", function, False, **own)
 
 
@@ -460,7 +474,7 @@ METRICS: dict[str, Metric] = {
             "expected_calibration_error",
             "ECE",
             "probabilities",
-            calibration_errors.expected_calibration_error,
+            calibration.expected_calibration_error,
             greater_is_better=False,
             needs=(),
             influence=Influence.BINS,
@@ -473,29 +487,24 @@ METRICS: dict[str, Metric] = {
         ),
         _of_calibration(
             "RMSCE",
-            calibration_errors.root_mean_square_calibration_error,
+            calibration.root_mean_square_calibration_error,
             check_options=probability_metrics.checked_bins,
             synonyms="rmsce rms_calibration_error l2_calibration_error",
             aliases="neg_l2_calibration_error",
         ),
         _of_calibration(
             "MCE",
-            calibration_errors.maximum_calibration_error,
+            calibration.maximum_calibration_error,
             check_options=probability_metrics.checked_bins,
             synonyms="mce max_calibration_error",
         ),
         _of_calibration(
             "debiased CE",
             calibration_errors.debiased_calibration_error,
+            needs=("pairs",),
             check_options=probability_metrics.checked_bins,
+            takes_weights=False,
             synonyms="debiased_l2_calibration_error",
-        ),
-        _of_calibration(
-            "debiased squared CE",
-            calibration_errors.debiased_squared_calibration_error,
-            check_options=probability_metrics.checked_bins,
-            bounds=(-1.0, 1.0),
-            optimized_bounds=None,
         ),
         _of_calibration(
             "smECE",

@@ -251,8 +251,8 @@ class ProbabilitySummary(Summary):
         return self._mean("expected_calibration_error", 0, 0, 0)
 
     def metrics(self) -> dict[str, float]:
-        """Return all metrics of probabilities by name; NaN if scores are not probabilities."""
-        names = [name for name, entry in SCORE_METRICS.items() if entry.of == "probabilities"]
+        """Return Brier score, log loss and calibration error by name; NaN if scores are not probabilities."""
+        names = [name for name in SCORE_METRICS if hasattr(type(self), name)]
         return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:

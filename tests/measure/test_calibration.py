@@ -498,6 +498,7 @@ def test_the_curve_as_a_result():
         "expected_calibration_error": curve.expected_calibration_error,
         "maximum_calibration_error": 0.125,
         "root_mean_square_calibration_error": curve.root_mean_square_calibration_error,
+        "calibration_error_by_chance": curve.calibration_error_by_chance,
     }
     for clone in (copy.deepcopy(curve), pickle.loads(pickle.dumps(curve))):
         assert clone.to_dict() == curve.to_dict()

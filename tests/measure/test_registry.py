@@ -23,6 +23,7 @@ from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import influence_of
+from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, find_metric
 from tests.reference import calibration, confusion, curves, queries
@@ -41,11 +42,16 @@ from tests.strategies import (
 
 every_metric = pytest.mark.parametrize("metric", SCORE_METRICS.values(), ids=SCORE_METRICS.keys())
 OF_ANY_SCORES = [metric for metric in SCORE_METRICS.values() if metric.of != "probabilities"]
+OF_WEIGHTED = [metric for metric in SCORE_METRICS.values() if metric.takes_weights]
 RANKING_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == "ranking"]
 
 
 def values(metric: Metric, ranking: Ranking) -> NDArray[np.float64]:
-    """Return the metric's value, or its value at every threshold."""
+    """Return the metric's value, or its value at every threshold; NaN if it takes no weights and rows have some."""
+    if ranking.is_weighted and not metric.takes_weights and are_probabilities(ranking.counts):
+        with pytest.raises(ValueError, match="need the squared weight of each row"):
+            metric(ranking.counts)
+        return np.array([math.nan])
     return np.atleast_1d(metric(ranking.counts.cells() if metric.of == "cells" else ranking.counts))
 
 
@@ -73,7 +79,7 @@ def best_value(metric: Metric, ranking: Ranking) -> float:
 def test_names_and_titles_are_unique():
     assert all(name == metric.name for name, metric in SCORE_METRICS.items())
     assert len({metric.title for metric in SCORE_METRICS.values()}) == len(SCORE_METRICS)
-    assert all(set(metric.needs) <= {"positives", "negatives"} for metric in SCORE_METRICS.values())
+    assert all(set(metric.needs) <= {"positives", "negatives", "pairs"} for metric in SCORE_METRICS.values())
 
 
 @every_metric
@@ -191,6 +197,10 @@ def test_how_a_row_moves_a_metric():
         "equal_error_rate": Influence.PLACE,
         "ks_statistic": Influence.BEST,
         "expected_calibration_error": Influence.BINS,
+        "root_mean_square_calibration_error": Influence.BINS,
+        "maximum_calibration_error": Influence.BINS,
+        "debiased_calibration_error": Influence.BINS,
+        "smooth_calibration_error": Influence.BINS,
         "median_absolute_error": Influence.ROWS,
     }
     for options, influence in (({"best": "f1"}, "BEST"), ({"fpr": 0.1}, "PLACE"), ({"threshold": 0.5}, "LINEAR")):
@@ -247,7 +257,7 @@ def test_values_are_within_the_bounds(case):
 def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
     bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
     rng = np.random.default_rng(1)
-    for n_neg, n_pos in ((1, 1), (1, 4), (4, 1), (3, 7), (60, 40)):
+    for n_neg, n_pos in (*(() if "pairs" in metric.needs else ((1, 1),)), (1, 4), (4, 1), (3, 7), (60, 40)):
         y = np.repeat([0, 1], (n_neg, n_pos))
         scores = perfect_scores(metric, y, rng.integers(0, 5, y.size) / 10)
         assert best_value(metric, Ranking(y, scores)) == bound
@@ -267,7 +277,7 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
             found = found[~np.isnan(found)]
             assert (found >= metric.bounds[0]).all()
             assert (found <= metric.bounds[1]).all()
-            if labels is y:
+            if labels is y and metric.takes_weights:
                 assert best_value(metric, ranking) == pytest.approx(bound, abs=1e-14)
 
 
@@ -305,10 +315,10 @@ def test_metrics_of_cells_are_those_of_their_definitions(case):
 @every_metric
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
-    scores = (np.arange(n) + 1) / 10
+    scores = np.full(n, 0.3) if "pairs" in metric.needs else (np.arange(n) + 1) / 10
     for present, absent in (("positives", "negatives"), ("negatives", "positives")):
         found = values(metric, Ranking(np.full(n, int(present == "positives")), scores))
-        if absent in metric.needs:
+        if absent in metric.needs or ("pairs" in metric.needs and n == 1):
             assert np.isnan(found).all()
         else:
             assert np.isfinite(found).any()
@@ -318,7 +328,7 @@ def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
 def test_metrics_of_probabilities_are_nan_of_other_scores(scores):
     for metric in (each for each in SCORE_METRICS.values() if each.of == "probabilities"):
         assert math.isnan(metric(Ranking([0, 1], scores).counts))
-        assert not math.isnan(metric(Ranking([0, 1], [0.0, 1.0]).counts))
+        assert not math.isnan(metric(Ranking([0, 0, 1], [0.0, 0.0, 1.0]).counts))
 
 
 # Invariants -------------------------------------------------------------------------------------------------------
@@ -436,7 +446,7 @@ def test_negated_scores_mirror_the_area(case):
 @BOUNDED
 @given(unweighted)
 def test_unit_weights_are_no_weights(case):
-    assert_same_values(ranking_of(case._replace(weights=np.ones(case.y_true.size))), ranking_of(case))
+    assert_same_values(ranking_of(case._replace(weights=np.ones(case.y_true.size))), ranking_of(case), OF_WEIGHTED)
 
 
 @BOUNDED
@@ -444,7 +454,7 @@ def test_unit_weights_are_no_weights(case):
 def test_integer_weights_are_repeated_rows(case):
     repeats = case.weights.astype(int)
     repeated = Case(np.repeat(case.y_true, repeats), np.repeat(case.y_score, repeats))
-    assert_same_values(ranking_of(case), ranking_of(repeated))
+    assert_same_values(ranking_of(case), ranking_of(repeated), OF_WEIGHTED)
 
 
 @BOUNDED
@@ -545,6 +555,9 @@ NOT_OF_A_RANKING = {
     "pr_auc_linear": "pr_auc(interpolation='linear')",
     "equal_error_rate_on_hull": "equal_error_rate(on_hull=True)",
     "cost_area": "cost_curve().area",
+    "root_mean_square_calibration_error": "calibration_curve().root_mean_square_calibration_error",
+    "maximum_calibration_error": "calibration_curve().maximum_calibration_error",
+    "debiased_calibration_error": "calibration(ranking).error, with an interval",
 }
 NOT_OF_A_MATRIX = {
     "expected_cost": "cost(...)",

@@ -120,6 +120,111 @@ def mean_square_calibration_error(bins: Sequence[Bin]) -> Fraction:
     return sum((w * gap**2 for w, gap in gaps(bins)), Fraction(0)) / sum(w for w, _ in gaps(bins))
 
 
+def root_mean_square_calibration_error(bins: Sequence[Bin]) -> float:
+    return math.sqrt(mean_square_calibration_error(bins))
+
+
+def maximum_calibration_error(bins: Sequence[Bin]) -> Fraction:
+    return max(gap for _, gap in gaps(bins))
+
+
+def debiased_squared_calibration_error(edges: Sequence[float], y_true: Any, y_score: Any) -> Fraction | None:
+    """Average products of the residuals of two different rows in each bin of two rows or more."""
+    several = [rows for rows in rows_in_bins(edges, rows_of(y_true, y_score)) if len(rows) > 1]
+    if not several:
+        return None
+    total = Fraction(0)
+    for rows in several:
+        residuals = [label(row) - probability(row) for row in rows]
+        products = [u * v for i, u in enumerate(residuals) for j, v in enumerate(residuals) if i != j]
+        total += len(rows) * sum(products, Fraction(0)) / len(products)
+    return total / sum(len(rows) for rows in several)
+
+
+def debiased_calibration_error(edges: Sequence[float], y_true: Any, y_score: Any) -> float:
+    return math.sqrt(max(debiased_squared_calibration_error(edges, y_true, y_score) or 0, 0))
+
+
+def debiased_moments(
+    edges: Sequence[float], y_true: Any, y_score: Any, weights: Any, clusters: Any, at: float
+) -> tuple[float, float, float]:
+    """Return the debiased square, its variance if calibrated, and its variance if the true square is `at`.
+
+    A cluster is a unit whose residual in a bin is the sum over its rows; without clusters each row is a unit. With
+    clusters, the variance if calibrated comes from the sums themselves; otherwise from p (1 - p).
+    """
+    n = len(y_true)
+    units = sorted(set(range(n) if clusters is None else clusters))
+    weight = [[0.0] * (len(edges) - 1) for _ in units]
+    residual = [[0.0] * (len(edges) - 1) for _ in units]
+    variance = [[0.0] * (len(edges) - 1) for _ in units]
+    for i in range(n):
+        unit = units.index(i if clusters is None else clusters[i])
+        b = next(k for k, edge in enumerate(edges[1:]) if y_score[i] <= edge)
+        w, p = 1.0 if weights is None else float(weights[i]), float(y_score[i])
+        weight[unit][b] += w
+        residual[unit][b] += w * (y_true[i] - p)
+        variance[unit][b] += w * w * p * (1 - p)
+    bins, others = range(len(edges) - 1), [(i, j) for i in range(len(units)) for j in range(len(units)) if i != j]
+    total = sum(map(sum, weight))
+    of_bins = [sum(each[b] for each in weight) for b in bins]
+    pairs = [sum(weight[i][b] * weight[j][b] for i, j in others) for b in bins]
+    factors = [of_bins[b] / total / pairs[b] for b in bins]
+    squared = sum(factors[b] * residual[i][b] * residual[j][b] for b in bins for i, j in others)
+    gaps = [sum(each[b] for each in residual) / of_bins[b] for b in bins]
+    plain = sum(of_bins[b] / total * gaps[b] ** 2 for b in bins)
+
+    def of_squares(centred: list[list[float]]) -> list[list[float]]:
+        """Return the covariance of the bins' gaps from the units' sums."""
+        return [
+            [sum(each[a] * each[b] for each in centred) / math.sqrt(pairs[a] * pairs[b]) for b in bins] for a in bins
+        ]
+
+    if clusters is None:
+        null = sum(2 * factors[b] ** 2 * variance[i][b] * variance[j][b] for b in bins for i, j in others)
+    else:
+        table = of_squares(residual)
+        null = sum(2 * of_bins[a] / total * table[a][b] * of_bins[b] / total * table[b][a] for a in bins for b in bins)
+    centred = [
+        [u - gap * w for u, w, gap in zip(*each, gaps, strict=True)] for each in zip(residual, weight, strict=True)
+    ]
+    table = of_squares(centred)
+    linear = sum(
+        4 * of_bins[a] / total * gaps[a] * table[a][b] * gaps[b] * of_bins[b] / total for a in bins for b in bins
+    )
+    quadratic = sum(sum((gaps[b] ** 2 - plain) * each[b] for b in bins) ** 2 for each in weight) / total**2
+    ratio = max(at, 0.0) / plain
+    return squared, null, null + linear * ratio + quadratic * ratio**2
+
+
+def smoothed_residual(t: float, bandwidth: float, rows: Sequence[Row]) -> float:
+    """Average residuals times a Gaussian density at t that is reflected at 0 and 1, as often as it matters."""
+    scale = bandwidth * math.sqrt(2 * math.pi)
+    total = 0.0
+    for row in rows:
+        centres = [2 * k + sign * float(row.score) for k in range(-2, 3) for sign in (1, -1)]
+        density = sum(math.exp(-(((t - centre) / bandwidth) ** 2) / 2) for centre in centres) / scale
+        total += float(row.weight) * (label(row) - float(row.score)) * density
+    return total / float(weight_of(rows))
+
+
+def smooth_calibration_error_at(bandwidth: float, y_true: Any, y_score: Any, weights: Any = None) -> float:
+    rows, n = rows_of(y_true, y_score, weights), 600
+    return sum(abs(smoothed_residual((k + 0.5) / n, bandwidth, rows)) for k in range(n)) / n
+
+
+def smooth_calibration_error(y_true: Any, y_score: Any, weights: Any = None) -> float:
+    """Halve the interval of bandwidths until its ends agree: the error falls as the bandwidth grows."""
+    low, high = 0.0, 1.0
+    while high - low > 1e-5:
+        middle = (low + high) / 2
+        if smooth_calibration_error_at(middle, y_true, y_score, weights) > middle:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 def brier_parts(edges: Sequence[float] | None, y_true: Any, y_score: Any, weights: Any = None) -> Parts:
     """Split the Brier score over bins, or over distinct probabilities without edges."""
     rows = rows_of(y_true, y_score, weights)

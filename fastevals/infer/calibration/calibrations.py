@@ -15,6 +15,7 @@ from fastevals._text import first_lines, format_column, printable
 from fastevals.document.document import GAP, Document, Number, Part, PValue, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, as_column, from_rows, make_columns, stack
 from fastevals.infer.calibration.bins import BinOptions, CalibrationBins, make_bins
+from fastevals.infer.calibration.errors import CalibrationError, make_error
 from fastevals.infer.calibration.forecasts import Forecasts
 from fastevals.infer.comparison import Difference
 from fastevals.infer.significance.decision import Compared, decide
@@ -171,6 +172,13 @@ class Calibration(Frozen):
         if "bins" not in self._kept:
             self._kept["bins"] = make_bins(self._forecasts, self._bins, self.confidence_level)
         return self._kept["bins"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> CalibrationError:
+        """Debiased calibration error in the bins that were asked for, with an interval."""
+        if "error" not in self._kept:
+            self._kept["error"] = make_error(self._forecasts, self._bins, self.confidence_level)
+        return self._kept["error"]  # type: ignore[no-any-return]
 
     def hosmer_lemeshow(
         self, n_bins: int = 10, *, strategy: Strategy = "quantile", fitted: bool = False

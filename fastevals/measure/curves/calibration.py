@@ -126,6 +126,17 @@ class CalibrationCurve(Frozen):
         return float(np.fmax.reduce(self._gaps))
 
     @property
+    def calibration_error_by_chance(self) -> float:
+        """Expected calibration error of a calibrated model with as many rows in each bin; NaN if rows have weights.
+
+        It is the mean over rows of the mean absolute deviation of a binomial share, exact if the probabilities of each
+        bin are equal and otherwise slightly too large.
+        """
+        if self.counts.dtype.kind == "f":
+            return math.nan
+        return self._weighted_mean(mean_absolute_deviation(self.counts, self.mean_predicted))
+
+    @property
     def _gaps(self) -> NDArray[np.float64]:
         return np.abs(self.fraction_of_positives - self.mean_predicted)
 
@@ -135,3 +146,36 @@ class CalibrationCurve(Frozen):
         if not total:
             return math.nan
         return min(math.fsum(over_bins[filled] * (self.counts[filled] / total)), float(over_bins[filled].max()))
+
+
+def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
+    """Return the mean distance between a bin's mean probability and share of positives; 10 equal bins by default."""
+    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error
+
+
+def root_mean_square_calibration_error(
+    counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform"
+) -> float:
+    """Return the root of the mean squared distance between a bin's mean probability and share of positives."""
+    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).root_mean_square_calibration_error
+
+
+def maximum_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
+    """Return the largest distance between a bin's mean probability and share of positives; empty bins are ignored."""
+    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).maximum_calibration_error
+
+
+def mean_absolute_deviation(n: NDArray[Any], p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean distance of a binomial share of n trials from its expectation p (De Moivre 1730); NaN if n is 0.
+
+    Examples
+    --------
+    >>> mean_absolute_deviation(np.array([1, 2]), np.array([0.5, 0.5]))
+    array([0.5 , 0.25])
+    """
+    from scipy.special import betaln, xlog1py, xlogy
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above = np.minimum(np.floor(n * p) + 1, n)  # fewest positives above the expectation
+        logs = xlogy(above, p) + xlog1py(n - above + 1, -p) - betaln(above, n - above + 1)
+        return np.where(n > 0, 2 * np.exp(logs) / n, np.nan)

@@ -16,6 +16,7 @@ from fastevals._validation.labels import Classes
 from fastevals.counts import ThresholdCounts
 from fastevals.measure import probability_metrics, ranking_metrics
 from fastevals.measure import thresholds as at_thresholds
+from fastevals.measure.calibration_errors import smooth_calibration_error
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.calibration import CalibrationCurve
@@ -435,6 +436,30 @@ class BaseRanking(ABC):
         0.1
         """
         return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
+
+    def smooth_calibration_error(self) -> float:
+        """Smooth calibration error (smECE): the mean absolute residual, smoothed along the probabilities, without bins.
+
+        Błasiok and Nakkiran (2023), arXiv:2309.12236. The bandwidth of the Gaussian kernel is the one that equals the
+        error.
+
+        Returns
+        -------
+        float
+            In [0, 1], to a relative error of 1e-4; NaN without rows.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> round(fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).smooth_calibration_error(), 4)
+        0.1542
+        """
+        return smooth_calibration_error(self.counts)
 
     # Thresholds ---------------------------------------------------------------------------------------------------
 

@@ -243,7 +243,7 @@ def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> 
 def _report_block(
     value: Any, totals: dict[str, Any], models: list[ModelNumbers], intervals: Intervals | None
 ) -> ReportBlock:
-    best = {name: best_models(name, models) for name in SCORE_METRICS}
+    best = {name: best_models(name, models) for name, entry in SCORE_METRICS.items() if entry.in_reports}
     return ReportBlock(value=value, models=tuple(models), best=best, intervals=intervals, **totals)
 
 
@@ -299,7 +299,7 @@ def _measure_model(
     cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
     metrics = {}
     vertices = hull(counts)
-    for metric in SCORE_METRICS.values():
+    for metric in (entry for entry in SCORE_METRICS.values() if entry.in_reports):
         if metric.name in known:
             metrics[metric.name] = known[metric.name]
         elif metric.of != "cells":
