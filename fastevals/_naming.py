@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -64,3 +64,15 @@ def escape_controls(text: str) -> str:
 
 def _escape(character: str) -> str:
     return character if character.isprintable() else repr(character)[1:-1]
+
+
+@contextmanager
+def naming_columns(arguments: Mapping[str, str], where: str = "") -> Iterator[None]:
+    """In errors, replace arguments by the columns that they stand for, and add where the rows are, if it is given."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        for argument, name in arguments.items():
+            message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
+        raise ValueError(f"{message} ({where})" if where else message) from None

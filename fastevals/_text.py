@@ -6,6 +6,7 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import islice, takewhile
 from typing import Any
@@ -77,7 +78,16 @@ def format_label(value: Any) -> str:
     """Return a class or --by value as a user would write it; None stands for rows without a value."""
     if value is None:
         return MISSING
+    if not isinstance(value, (str, bool, int, float, np.generic)):
+        return printable(object_text(value))
     return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
+
+
+def object_text(value: Any) -> str:
+    """Return a Python object as text; times with a time zone are written as Arrow does."""
+    if not isinstance(value, datetime) or value.tzinfo is None or getattr(value, "nanosecond", False):
+        return str(value)
+    return f"{value:%Y-%m-%d %H:%M:%S.%f}" + ("Z" if str(value.tzinfo) == "UTC" else f"{value:%z}")
 
 
 def count_of(n: int, what: str) -> str:

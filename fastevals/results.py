@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import check_number, plain_name, python_number, show
-from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, printable, wrap_text
+from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, object_text, printable, wrap_text
 from fastevals.document.frames import Columns, as_column, make_columns, spread, stack
 from fastevals.document.result import Result
 
@@ -388,7 +389,7 @@ def as_json(value: Any) -> Any:
     """Convert a value to strict JSON: NaN becomes None, infinities become "Infinity" and "-Infinity".
 
     Arrays, intervals and tuples become lists; named tuples and results become dicts; keys and dates become text. A
-    value without a JSON type becomes its repr.
+    value without a JSON type becomes text.
     """
     kind = type(value)  # the most frequent kinds first
     if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
@@ -411,13 +412,15 @@ def as_json(value: Any) -> Any:
         return _array_as_json(value)
     if isinstance(value, (str, int)):
         return value
+    if isinstance(value, Decimal):
+        return as_json(float(value))
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if hasattr(value, "_asdict") and not isinstance(value, Interval):
         value = value._asdict()
     if isinstance(value, Mapping):
         return {key if isinstance(key, str) else str(as_json(key)): as_json(each) for key, each in value.items()}
-    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else repr(value)
+    return [as_json(each) for each in value] if isinstance(value, (list, tuple)) else object_text(value)
 
 
 def _array_as_json(array: NDArray[Any]) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import hint_on_rows, listed, row_at, show
+from fastevals._text import object_text
 from fastevals._validation.arrays import (
     as_array,
     as_scores,
@@ -27,6 +28,7 @@ from fastevals._validation.arrays import (
     text_array,
     transposed_hint,
 )
+from fastevals._validation.keys import check_zones
 from fastevals._validation.text import (
     TextLabels,
     as_text,
@@ -66,7 +68,7 @@ def as_column(shown: str, column: Any, *, numeric: bool = False) -> NDArray[Any]
         return coded  # type: ignore[return-value]
     array = as_array(shown, column)
     if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], datetime.date):
-        array = _as_dates(shown, array)
+        array = as_dates(shown, array)
     if array.dtype.kind != "M":
         return as_labels(shown, array)
     missing = np.flatnonzero(np.isnat(array))
@@ -427,38 +429,12 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     return models, tuple(range(array.shape[0]))
 
 
-def as_group_keys(name: str, values: Any) -> NDArray[Any]:
-    """Return the group of each row as `as_labels` does, or as a 1-D array of dates or times; none may be missing."""
-    coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
-    if coded is not None:
-        return coded  # type: ignore[return-value]
-    array = as_vector(name, values)
-    if array.dtype.kind == "O" and isinstance(array[0], datetime.date):
-        array = _as_dates(name, array)
-    if array.dtype.kind not in "mM":
-        return as_groups(name, array)
-    missing = np.isnat(array)
-    if missing.any():
-        count = int(np.count_nonzero(missing))
-        raise ValueError(f"{name} has {count} NaT value{'s' * (count > 1)}, the first at row {int(np.argmax(missing))}")
-    return array
-
-
-def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return Python's dates, and times without a time zone, as NumPy's; return times with a time zone as text."""
-    kind, zoned = type(array[0]), getattr(array[0], "tzinfo", None) is not None
-    for row, value in enumerate(array):
-        if (
-            not issubclass(kind, datetime.date)
-            or type(value) is not kind
-            or (getattr(value, "tzinfo", None) is not None) != zoned
-        ):
-            raise ValueError(
-                f"{name} must hold dates or times of one type, all with a time zone or all without; "
-                f"got {show(value)} at row {row}"
-            )
-    if zoned:
-        return np.array([f"{value:%Y-%m-%d %H:%M:%S.%f%z}" for value in array], dtype=object)
+    check_zones(name, array)
+    kind = type(array[0])
+    if getattr(array[0], "tzinfo", None) is not None:
+        return np.array([object_text(value) for value in array], dtype=object)
     return array.astype("M8[us]" if issubclass(kind, datetime.datetime) else "M8[D]")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from enum import Enum
 from itertools import chain, count
 from typing import Any
 
@@ -72,7 +73,7 @@ class TextLabels:
 
     def __getitem__(self, rows: Any) -> Any:
         codes = self.codes[rows]
-        return TextLabels(self.names, codes) if isinstance(codes, np.ndarray) else self.names[codes]
+        return type(self)(self.names, codes) if isinstance(codes, np.ndarray) else self.names[codes]
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self)))
@@ -90,7 +91,7 @@ class TextLabels:
 
     def copy(self) -> TextLabels:
         """Return labels with their own copy of the codes."""
-        return TextLabels(self.names, self.codes.copy())
+        return type(self)(self.names, self.codes.copy())
 
     def tolist(self) -> Any:
         """Return the names as lists of strings."""
@@ -105,6 +106,33 @@ class TextLabels:
         """Return the names that occur, and codes into them."""
         seen, _, codes = _occurring(self.codes, self.names.size)
         return self.names[seen], codes
+
+
+class GroupKeys(TextLabels):
+    """Keys of groups that are Python objects: the code of each row, and the objects in ascending order.
+
+    Objects have one type and the order of that type; members of an enumeration have the order of their definition.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, objects: Iterable[Any], codes: Codes) -> GroupKeys:
+        """Return keys from objects in any order, of which some may be equal, and each row's position among them."""
+        objects = list(objects)
+        names = ascending_objects(objects)
+        places = {each: k for k, each in enumerate(names)}
+        return cls(names, np.fromiter(map(places.__getitem__, objects), INT64, len(objects))[codes])
+
+
+def ascending_objects(objects: Iterable[Any]) -> NDArray[Any]:
+    """Return the distinct values of Python objects of one type, ascending."""
+    distinct = list(dict.fromkeys(objects))
+    by_definition = {each: k for k, each in enumerate(type(distinct[0]))} if isinstance(distinct[0], Enum) else {}
+    names = np.empty(len(distinct), dtype=object)
+    for k, each in enumerate(sorted(distinct, key=by_definition.__getitem__ if by_definition else None)):
+        names[k] = each  # one by one, since NumPy would split tuples
+    return names
 
 
 def distinct_labels(labels: Any) -> NDArray[Any]:
@@ -143,8 +171,19 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
     names = labels[0].names
     if all(each.names is names or np.array_equal(each.names, names) for each in labels[1:]):
         return names, [each.codes for each in labels]
-    names = sorted_unique(np.concatenate([each.names for each in labels]))
-    return names, [np.searchsorted(names, each.names)[each.codes] for each in labels]
+    names, places = joint_names([each.names for each in labels])
+    return names, [place[each.codes] for place, each in zip(places, labels, strict=True)]
+
+
+def joint_names(parts: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
+    """Return the distinct names of several arrays of names, ascending, and the position of each array's names."""
+    together = np.concatenate(parts)
+    if together.dtype.kind != "O":
+        names = sorted_unique(together)
+        return names, [np.searchsorted(names, part) for part in parts]
+    names = ascending_objects(together)
+    places = {each: k for k, each in enumerate(names)}
+    return names, [np.fromiter(map(places.__getitem__, part), np.intp, part.size) for part in parts]
 
 
 def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Codes]:
@@ -298,13 +337,13 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
     """Number Python strings: first by object, because there are usually few objects, then the objects by value."""
     distinct, codes = _number_objects(array)
     values = array if distinct is None else array[distinct]
-    numbered = _number_by_value(values)
+    numbered = number_objects(values)
     kinds = set() if numbered is None else {type(each) for each in numbered[0]}
     if numbered is not None and len(kinds) == 1 and _is_named(*kinds):
         numbered = list(map(str, numbered[0])), numbered[1]
     elif numbered is None or not kinds <= {str, bytes}:
         check_all_strings(name, array)
-        numbered = _number_by_value(np.fromiter(map(plain_text, values), dtype=object, count=values.size))
+        numbered = number_objects(np.fromiter(map(plain_text, values), dtype=object, count=values.size))
         assert numbered is not None
     numbers, by_value = numbered
     names = list(map(as_text, numbers))
@@ -314,10 +353,11 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
 
 def _is_named(kind: type[Any]) -> bool:
     """Return whether Python objects of a type are names, represented by their text."""
-    return (kind.__module__.partition(".")[0], kind.__name__) in NAMED
+    is_member = issubclass(kind, Enum) and not issubclass(kind, (str, int))
+    return is_member or (kind.__module__.partition(".")[0], kind.__name__) in NAMED
 
 
-def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:
+def number_objects(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:
     """Return the distinct values of Python objects and the number of each row; None if a value isn't hashable."""
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings cache their hashes
     listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import check_choice, import_optional, python_number
-from fastevals._text import format_column, format_pvalue, format_value, printable, shorten_name
+from fastevals._text import format_column, format_pvalue, format_value, object_text, printable, shorten_name
 
 Array = NDArray[Any]
 Columns = dict[str, Array]  # of one length
@@ -53,11 +53,17 @@ def as_frame(columns: Columns, library: Library | None) -> Any:
         library = _library_at_hand()
     frames = import_optional(library, NO_LIBRARY_NAMED.format(library))
     if library == "pandas":
-        return frames.DataFrame(columns)
+        of_pandas = {name: frames.Series(column).infer_objects() for name, column in columns.items() if _is_own(column)}
+        return frames.DataFrame(columns | of_pandas)
     types = {name: frames.String if says_nothing(column) else None for name, column in columns.items()}
     return frames.DataFrame(
         [frames.Series(name, _of_one_type(column), types[name]) for name, column in columns.items()]
     )
+
+
+def _is_own(column: Array) -> bool:
+    """Return whether a column holds objects for which pandas has a type: intervals, periods and times of a zone."""
+    return column.dtype == object and column.size > 0 and type(column[0]).__module__.startswith("pandas.")
 
 
 def as_stream(columns: Columns, requested_schema: Any) -> Any:
@@ -215,7 +221,7 @@ def _of_one_type(column: Array) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    return str(value) if isinstance(value, (str, np.generic)) else repr(value)
+    return object_text(value)
 
 
 def _too_large(values: Iterable[int | None]) -> bool:
@@ -248,4 +254,5 @@ def _format_cell(value: Any) -> str:
         return ""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
-    return str(value) if isinstance(value, np.generic) else format_value(value)
+    is_plain = isinstance(value, (str, int, float)) and not isinstance(value, np.generic)
+    return format_value(value) if is_plain else object_text(value)

@@ -84,6 +84,14 @@ class GroupedScores:
         """A float type that can hold all scores, and +inf."""
         return self.codec.threshold_dtype(self.extremes)
 
+    def of_groups(self, kept: NDArray[np.bool_]) -> GroupedScores:
+        """Return the rows of the groups that a mask selects."""
+        sizes = np.diff(self.starts).reshape(-1, 2)
+        rows = np.repeat(kept, sizes.sum(axis=1))
+        starts = np.concatenate(([0], np.cumsum(sizes[kept])))
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, groups=self.groups[kept], keys=self.keys[rows], weights=weights, starts=starts)
+
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
         """Call ``kernel(first, last)`` for spans of groups, in several threads."""
         run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -18,12 +18,13 @@ from fastevals._options import (
     check_choice,
     check_integer,
     check_one_number,
+    listed,
     show,
     warn_degenerate,
     warn_undefined,
 )
 from fastevals._random import seed_key
-from fastevals._text import first_lines
+from fastevals._text import first_lines, object_text
 from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
@@ -32,10 +33,13 @@ from fastevals._validation.arrays import (
     check_one_weight,
     check_same_length,
 )
-from fastevals._validation.labels import as_group_keys, binary_labels
+from fastevals._validation.keys import with_one_moment
+from fastevals._validation.labels import binary_labels
+from fastevals.counting.keys import as_group_keys
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, as_column, make_columns, or_nan
 from fastevals.infer.delong.delong import normal_margins
+from fastevals.many.group_arguments import GroupArguments, LeastRows
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_errors import grouped_errors
 from fastevals.many.group_scores import GroupedScores, grouped_scores
@@ -74,7 +78,7 @@ class ValuesByKey(Frozen):
         return float(self.values[_find_group(key, self._keys())])
 
     def __str__(self) -> str:
-        return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
+        return repr(self) + first_lines(f"{_show_key(key)}: {value:.4g}" for key, value in self)
 
 
 V = TypeVar("V", bound=ValuesByKey)
@@ -113,6 +117,10 @@ class GroupedMetric(ValuesByKey):
         Number of bootstrap replicates left out because the group's value is undefined in them.
     pos_label : label or None
         The positive class; None if there is none, or if it was not named.
+    by : tuple of str, or None
+        Names of the columns of `groups` if there are several; each key is then a tuple of their values.
+    n_left_out : int
+        Number of groups left out by `min_positives` or `min_negatives`.
 
     Examples
     --------
@@ -139,12 +147,15 @@ class GroupedMetric(ValuesByKey):
     mean_confidence_interval: Interval | None = None
     n_undefined_replicates: Ints | None = None
     pos_label: Any = None
+    by: tuple[str, ...] | None = None
+    n_left_out: int = 0
 
     def _keys(self) -> NDArray[Any]:
         return self.groups
 
     def _columns(self) -> Columns:
-        return {"group": as_column(self.groups), **self._numbers()}
+        numbers = self._numbers()
+        return key_columns_of("group", self.groups, self.by, numbers) | numbers
 
     def _numbers(self) -> Columns:
         """Return the columns of numbers, one row per group."""
@@ -165,6 +176,7 @@ class GroupedMetric(ValuesByKey):
 
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        undefined += f", n_left_out={self.n_left_out}" if self.n_left_out else ""
         interval = ""
         if self.mean_confidence_interval is not None:
             interval = " [{:.4g}, {:.4g}]".format(*self.mean_confidence_interval)
@@ -172,8 +184,36 @@ class GroupedMetric(ValuesByKey):
         return f"GroupedMetric({self.metric} of {len(self)} groups: {means}{undefined})"
 
 
+def key_columns_of(
+    name: str, keys: NDArray[Any], by: tuple[str, ...] | None, others: Collection[str]
+) -> dict[str, NDArray[Any]]:
+    """Return keys as one column, or tuples as a column for each of `by`, with a prefix if `others` have its name."""
+    if by is None:
+        return {name: as_column(keys)}
+    names = [f"{name}_{each}" if each in others else each for each in by]
+    return {each: as_column(_column_of([key[k] for key in keys])) for k, each in enumerate(names)}
+
+
+def _column_of(values: list[Any]) -> Any:
+    return np.array(values) if isinstance(values[0], (np.datetime64, np.timedelta64)) else values
+
+
+def _show_key(key: Any) -> str:
+    """Return a key as text: numbers and text as in Python, other objects without their type."""
+    if isinstance(key, tuple):
+        return f"({', '.join(map(_show_key, key))})"
+    return show(key) if isinstance(key, (str, bool, int, float, np.generic)) else object_text(key)
+
+
 def group_results(
-    names: Iterable[str], found: GroupValues, *, alpha: float = 0.05, pos_label: Any = None, warns: bool = True
+    names: Iterable[str],
+    found: GroupValues,
+    *,
+    alpha: float = 0.05,
+    pos_label: Any = None,
+    by: tuple[str, ...] | None = None,
+    n_left_out: int = 0,
+    warns: bool = True,
 ) -> dict[str, GroupedMetric]:
     """Return a result for each metric, with intervals if there are variances; warn about undefined values."""
     results = {}
@@ -184,7 +224,7 @@ def group_results(
         results[name] = GroupedMetric(
             name, found.groups, values, found.n_samples, found.n_positives, found.n_negatives, found.weights,
             mean_over_groups(values, found.weights), mean_over_groups(values, np.ones(values.size)),
-            pos_label=pos_label, **intervals,
+            pos_label=pos_label, by=by, n_left_out=n_left_out, **intervals,
         )  # fmt: skip
     return results
 
@@ -221,10 +261,15 @@ GroupInterval = Literal[None, "delong", "bootstrap"]
 
 
 def grouped_auc(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    groups: ArrayLike,
+    y_true: Any,
+    y_score: ArrayLike | None = None,
+    groups: Any = None,
     *,
+    label: str | None = None,
+    score: str | None = None,
+    by: str | Sequence[str] | None = None,
+    min_positives: int = 0,
+    min_negatives: int = 0,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -245,8 +290,17 @@ def grouped_auc(
         Labels of two classes: numbers, booleans or strings.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class. Scores are compared within groups, and tie if exactly equal.
-    groups : array-like of shape (n_samples,)
-        The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates or times.
+    groups : array-like of shape (n_samples,), or several columns of it
+        The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates, times, or
+        other ordered values (intervals and periods of pandas, UUIDs, decimals, members of an enumeration). With
+        several columns (a frame, a mapping, a list of columns, or a 2-D array with a column for each) the groups are
+        the combinations of values that occur, and their keys are tuples.
+    label, score : str, optional
+        Columns of `y_true` and `y_score` if the first argument is a frame, or a mapping of columns.
+    by : str or sequence of str, optional
+        Its column or columns of groups. `sample_weight` and `frequency_weight` are then names of columns, too.
+    min_positives, min_negatives : int
+        Leave out groups with fewer positives or negatives; `n_left_out` says how many groups these are.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value. Cannot be combined with ``interval="delong"``.
@@ -316,31 +370,44 @@ def grouped_auc(
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     progress = as_flag("progress", progress)
+    least = LeastRows.checked(min_positives, min_negatives)
     check_one_weight(sample_weight, frequency_weight)
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
             "interval='delong' does not take sample_weight: use interval='bootstrap', or pass the number of copies of "
             "each row as frequency_weight"
         )
-    weights = sample_weight
+    given = GroupArguments.read(
+        y_true, y_score, groups, sample_weight, frequency_weight, label=label, score=score, by=by
+    )
+    are_copies = given.frequency_weight is not None
+    with given.naming():
+        scores = _with_copies(given, pos_label, are_drawn=interval == "bootstrap")
+    scores, n_left_out = least.keep(scores, are_copies=are_copies)
+    measured = auc_of_groups(scores, with_variances=interval == "delong")
+    if are_copies:
+        measured = counted_by_weight(scores, measured)
+    described: dict[str, Any] = {"pos_label": scores.pos_label, "by": given.by, "n_left_out": n_left_out}
+    found = group_results(["roc_auc"], measured, alpha=alpha, **described)["roc_auc"]
+    if interval == "bootstrap":
+        found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))
+    return found
+
+
+def _with_copies(given: GroupArguments, pos_label: Any, *, are_drawn: bool) -> GroupedScores:
+    """Sort rows by group; copies become rows if rows are to be drawn, and otherwise weights."""
+    y_true, y_score, groups, weights, frequency_weight, _ = given
     if frequency_weight is not None:
         copies = as_frequencies("frequency_weight", frequency_weight)
         arrays = {"y_true": as_vector("y_true", y_true), "y_score": as_scores("y_score", y_score)}
         arrays["groups"] = as_group_keys("groups", groups)
         check_same_length(**arrays, frequency_weight=copies)
-        times, weights = (copies, None) if interval == "bootstrap" else (copies > 0, copies)
+        times, weights = (copies, None) if are_drawn else (copies > 0, copies)
         if not (times == 1).all():
             rows = np.repeat(np.arange(copies.size), times)
             y_true, y_score, groups = (array[rows] for array in arrays.values())
             weights = None if weights is None else weights[rows]
-    scores = scores_by_group(y_true, y_score, groups, weights, pos_label)
-    measured = auc_of_groups(scores, with_variances=interval == "delong")
-    if frequency_weight is not None:
-        measured = counted_by_weight(scores, measured)
-    found = group_results(["roc_auc"], measured, alpha=alpha, pos_label=scores.pos_label)["roc_auc"]
-    if interval == "bootstrap":
-        found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))
-    return found
+    return scores_by_group(y_true, y_score, groups, weights, pos_label)
 
 
 def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any) -> GroupedScores:
@@ -439,7 +506,7 @@ class MetricsByKey(ByMetric[V]):
         by_group = zip(*self.metrics.values(), strict=True)  # (key, value) pairs of all metrics
         rows = ((pairs[0][0], zip(self.metrics, pairs, strict=True)) for pairs in by_group)
         return repr(self) + first_lines(
-            f"{show(key)}: {', '.join(f'{name}={value:.4g}' for name, (_, value) in named)}" for key, named in rows
+            f"{_show_key(key)}: {', '.join(f'{name}={value:.4g}' for name, (_, value) in named)}" for key, named in rows
         )
 
 
@@ -453,11 +520,16 @@ class MetricsByGroup(MetricsByKey[GroupedMetric]):
 
 
 def grouped_metrics(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    groups: ArrayLike,
-    metrics: Any,
+    y_true: Any,
+    y_score: ArrayLike | None = None,
+    groups: Any = None,
+    metrics: Any = None,
     *,
+    label: str | None = None,
+    score: str | None = None,
+    by: str | Sequence[str] | None = None,
+    min_positives: int = 0,
+    min_negatives: int = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> MetricsByGroup:
@@ -471,12 +543,19 @@ def grouped_metrics(
         Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics determine
         which of these are expected: numbers for errors; scores if any metric needs a ranking, probabilities or a
         threshold; otherwise predicted labels.
-    groups : array-like of shape (n_samples,)
-        The group of each row, in any order: numbers, booleans, strings, dates or times.
+    groups : array-like of shape (n_samples,), or several columns of it
+        The group of each row, as for `grouped_auc`.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics to compute; the keys of a mapping name the results. A function takes the `ThresholdCounts` of a group
         and returns a number. Alongside metrics of predicted labels, a function takes the stack of the groups'
         confusion matrices and returns an array. Functions cannot be combined with errors of predicted numbers.
+    label, score : str, optional
+        Columns of `y_true` and `y_score` if the first argument is a frame, or a mapping of columns.
+    by : str or sequence of str, optional
+        Its column or columns of groups. `sample_weight` is then the name of a column.
+    min_positives, min_negatives : int
+        Leave out groups with fewer positives or negatives; `n_left_out` says how many groups these are. These
+        arguments go with metrics of scores.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.
@@ -519,24 +598,33 @@ def grouped_metrics(
     >>> found["recall(threshold=0.5)"].values, found["roc_auc"].mean
     (array([0. , 0.5]), 0.5)
     """
+    if metrics is None and groups is None and label is not None:
+        y_score, metrics = None, y_score  # grouped_metrics(frame, metrics, label=...)
+    least = LeastRows.checked(min_positives, min_negatives)
     specs = parse_metrics(metrics)
-    measure = {SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets}
-    return measure[array_kind(metric_kinds(specs)) or SCORES](specs, y_true, y_score, groups, sample_weight, pos_label)
+    kind = array_kind(metric_kinds(specs)) or SCORES
+    if kind != SCORES and least != (0, 0):
+        raise ValueError(f"min_positives and min_negatives go with metrics of scores, got {listed(specs)}")
+    given = GroupArguments.read(y_true, y_score, groups, sample_weight, label=label, score=score, by=by)
+    with given.naming():
+        if kind == SCORES:
+            return _measure_scores(specs, given, pos_label, least)
+        return {LABELS: _measure_labels, TARGETS: _measure_targets}[kind](specs, given, pos_label)
 
 
-def _measure_scores(
-    specs: MetricSpecs, y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any
-) -> MetricsByGroup:
+def _measure_scores(specs: MetricSpecs, given: GroupArguments, pos_label: Any, least: LeastRows) -> MetricsByGroup:
     metrics = SCORES.metrics(specs)  # checked before the work
-    scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
+    scores = scores_by_group(given.y_true, given.y_score, given.groups, given.sample_weight, pos_label)
+    scores, n_left_out = least.keep(scores)
     found = values_of_groups(scores, grouped_values(metrics, scores))
-    return MetricsByGroup(group_results(specs, found, pos_label=scores.pos_label), pos_label=scores.pos_label)
+    results = group_results(specs, found, pos_label=scores.pos_label, by=given.by, n_left_out=n_left_out)
+    return MetricsByGroup(results, pos_label=scores.pos_label)
 
 
-def _measure_labels(
-    specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
-) -> MetricsByGroup:
+def _measure_labels(specs: MetricSpecs, given: GroupArguments, pos_label: Any) -> MetricsByGroup:
     metrics = LABELS.metrics(specs)
+    y_true, y_pred, sample_weight = given.y_true, given.y_score, given.sample_weight
+    groups = as_group_keys("groups", given.groups)
     keys, matrix = ConfusionMatrix.from_groups(y_true, y_pred, groups, pos_label=pos_label, sample_weight=sample_weight)
     rows = matrix
     if sample_weight is not None:
@@ -547,15 +635,14 @@ def _measure_labels(
     for label, each in zip(specs, values, strict=True):
         check_one_number(label, each.shape[1:], "group")
     found = GroupValues(keys, values, n_samples, weights.astype(np.float64))
-    results = group_results(specs, found, pos_label=matrix.pos_label)
+    results = group_results(specs, found, pos_label=matrix.pos_label, by=given.by)
     return MetricsByGroup(results, labels=matrix.labels, pos_label=matrix.pos_label)
 
 
-def _measure_targets(
-    specs: MetricSpecs, y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any
-) -> MetricsByGroup:
-    found = errors_of_groups(TARGETS.metrics(specs), y_true, y_pred, groups, sample_weight, pos_label)
-    return MetricsByGroup(group_results(specs, found))
+def _measure_targets(specs: MetricSpecs, given: GroupArguments, pos_label: Any) -> MetricsByGroup:
+    arrays = given.y_true, given.y_score, given.groups, given.sample_weight
+    found = errors_of_groups(TARGETS.metrics(specs), *arrays, pos_label)
+    return MetricsByGroup(group_results(specs, found, by=given.by))
 
 
 def errors_of_groups(
@@ -582,14 +669,36 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
             place = int(np.searchsorted(groups, wanted))
             present = place < groups.size and groups[place] == wanted
         else:  # Python compares its numbers exactly, whatever their types; NumPy compares floats
-            wanted = key.item() if isinstance(key, (np.generic, np.ndarray)) else key
-            place = bisect_left(range(groups.size), wanted, key=lambda g: groups[g].item())
-            present = place < groups.size and groups[place].item() == wanted
+            wanted = key.item() if isinstance(key, (np.generic, np.ndarray)) else with_one_moment(key)
+            of_python = groups if groups.dtype.kind == "O" else _PythonValues(groups)
+            place = _place_among(of_python, wanted)
+            present = place < groups.size and of_python[place] == wanted
         if present:
             return place
     except (TypeError, ValueError):  # the key is of another kind
         pass
     raise KeyError(f"no group has the key {show(key)}; there are {groups.size}")
+
+
+def _place_among(values: Any, wanted: Any) -> int:
+    """Return the place of a value among ascending ones, some of which Python can't order (members of enumerations)."""
+    try:
+        return bisect_left(values, wanted)
+    except TypeError:
+        return next((place for place, each in enumerate(values) if each == wanted), len(values))
+
+
+class _PythonValues:
+    """An array's values as Python's numbers and text, one at a time."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+
+    def __len__(self) -> int:
+        return self.array.size
+
+    def __getitem__(self, place: int) -> Any:
+        return self.array[place].item()
 
 
 def as_time(key: Any, dtype: np.dtype[Any]) -> Any:

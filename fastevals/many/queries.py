@@ -25,15 +25,16 @@ from fastevals._options import (
 )
 from fastevals._random import seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
-from fastevals._validation.labels import as_group_keys, check_two_models
-from fastevals.document.frames import Columns, as_column, make_columns
+from fastevals._validation.labels import check_two_models
+from fastevals.counting.keys import as_group_keys, key_names
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
 from fastevals.infer.comparison import ModelComparison, compare_models
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
-from fastevals.many.groups import MetricsByKey, ValuesByKey
+from fastevals.many.groups import MetricsByKey, ValuesByKey, key_columns_of
 from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.many.relevant_documents import RelevantDocuments
 from fastevals.measure.kinds import MetricSpecs
@@ -72,6 +73,8 @@ class QueryMetric(ValuesByKey):
         Standard error of the mean.
     confidence_interval : Interval or None
         Confidence interval of the mean.
+    by : tuple of str, or None
+        Names of the columns of `queries` if there are several; each key is then a tuple of their values.
 
     Examples
     --------
@@ -91,15 +94,14 @@ class QueryMetric(ValuesByKey):
     mean: float
     standard_error: float | None = None
     confidence_interval: Interval | None = None
+    by: tuple[str, ...] | None = None
 
     def _keys(self) -> NDArray[Any]:
         return self.queries
 
     def _columns(self) -> Columns:
-        return {
-            "query": as_column(self.queries),
-            **make_columns({"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant}),
-        }
+        numbers = make_columns({"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant})
+        return key_columns_of("query", self.queries, self.by, numbers) | numbers
 
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
@@ -139,9 +141,9 @@ def query_metrics(
         exponential gain.
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
-    queries : array-like of shape (n_documents,), optional
-        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows already in
-        ascending order of query are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
+    queries : array-like of shape (n_documents,), or several columns of it, optional
+        The query of each document, in any order, as `grouped_auc` takes groups. Rows already in ascending order of
+        query are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
         "recall@10" and "precision@10" always need a number of ranks.
@@ -222,7 +224,7 @@ def query_metrics(
     task.warn(values)
     undefined_queries = (task.n_relevant == 0).any()
     key = seed_key("rng", rng)
-    found = {}
+    found, by = {}, None if queries is None else key_names("queries", queries)
     for name, entry, each in zip(specs, task.entries, values, strict=True):
         kept = each[~np.isnan(each)] if undefined_queries else each
         mean = min(max(float(kept.mean()), float(kept.min())), float(kept.max())) if kept.size else math.nan
@@ -236,7 +238,8 @@ def query_metrics(
             error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
         if interval is not None and kept.size > 1 and kept.min() == kept.max():
             warn_degenerate(f"the interval of the mean {name}", "all values are equal")
-        found[name] = QueryMetric(name, task.queries.keys, each, task.n_documents, task.n_relevant, mean, error, ends)
+        counts = task.n_documents, task.n_relevant
+        found[name] = QueryMetric(name, task.queries.keys, each, *counts, mean, error, ends, by)
     return MetricsByQuery(found)
 
 

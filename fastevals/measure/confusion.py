@@ -26,13 +26,13 @@ from fastevals._validation.labels import (
     Classes,
     as_class_names,
     as_classes,
-    as_group_keys,
     as_labels,
     check_group_cells,
     check_positive_known,
     check_two_classes,
 )
 from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
+from fastevals.counting.keys import as_group_keys
 from fastevals.counts import Cells
 from fastevals.document.frames import Columns, as_column
 from fastevals.document.result import Result
@@ -205,8 +205,8 @@ class ConfusionMatrix(Result, Generic[V]):
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
-        groups : array-like of shape (n_samples,)
-            The group of each row, in any order: numbers, booleans, strings, dates or times.
+        groups : array-like of shape (n_samples,), or several columns of it
+            The group of each row, in any order, as `grouped_auc` takes them.
         labels : sequence, optional
             The classes in order; the second of two is the positive class. By default all labels in any group, sorted. A
             row with another label is an error.

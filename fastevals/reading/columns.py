@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
@@ -34,7 +35,7 @@ from fastevals._validation.arrays import (
     text_array,
 )
 from fastevals._validation.labels import as_column, as_groups, check_several_groups
-from fastevals._validation.text import encode_text, is_text, unique_inverse
+from fastevals._validation.text import GroupKeys, TextLabels, encode_text, is_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
@@ -43,6 +44,7 @@ from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
 from fastevals.reading.values import (
     PartlyMissing,
+    as_values,
     ascending,
     have_missing,
     name_values,
@@ -347,6 +349,7 @@ class _Loaded:
     def take(self, name: str) -> Any:
         """Return a column as an array, and forget it to save memory; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
+        read = as_values if name == self.by else partial(as_column, numeric=name in self.numeric)
         parts = [(batch, each) for _, batch, each in column.waiting]
         if name == self.by and any(have_missing(each) for _, each in parts):
             return self._parted(shown, column)
@@ -356,7 +359,7 @@ class _Loaded:
                 self._check_numbers(shown, parts)
         if column.numbers is None:
             try:
-                return self._joined(shown, parts, name in self.numeric)
+                return self._joined(shown, parts, read)
             except ValueError:
                 self._check_missing(name, parts)  # raises a more specific error
                 raise
@@ -407,29 +410,28 @@ class _Loaded:
         for batch, each in others:
             refuse_text(shown, each.type, each[0].as_py(), self._row(batch, 0))
 
-    def _joined(self, shown: str, parts: list[tuple[Batch, Any]], numeric: bool) -> NDArray[Any]:
-        """Return batches of a column as one array."""
+    def _joined(self, shown: str, parts: list[tuple[Batch, Any]], read: Callable[[str, Any], Any]) -> Any:
+        """Return batches of a column, which `read` makes into arrays, as one array."""
         first = parts[0][1]
         if len(parts) == 1:
-            return as_column(shown, first, numeric=numeric)
+            return read(shown, first)
         if is_arrow(first) and all(each.type == first.type for _, each in parts):
             import pyarrow as pa
 
-            return as_column(shown, pa.chunked_array([each for _, each in parts]), numeric=numeric)
-        arrays = [as_column(shown, each, numeric=numeric) for _, each in parts]
+            return read(shown, pa.chunked_array([each for _, each in parts]))
+        arrays = [read(shown, each) for _, each in parts]
         self._check_alike(shown, [batch for batch, _ in parts], arrays)
-        joined: NDArray[Any] = joined_columns(arrays)
-        return joined
+        return joined_columns(arrays)
 
     def _check_alike(self, shown: str, batches: Sequence[Batch], arrays: Sequence[Any]) -> None:
         """Raise unless all batches are text, or all are numbers that one type holds without rounding."""
         for batch, array in zip(batches, arrays, strict=True):
-            if is_text(array) != is_text(arrays[0]):
+            if (is_text(array), type(array) is GroupKeys) != (is_text(arrays[0]), type(arrays[0]) is GroupKeys):
                 raise ValueError(
                     f"{shown} must have labels of one type, got {show(arrays[0][0])} in what was read first and "
                     f"{show(array[0])} at {self._row(batch, 0)}"
                 )
-        if arrays and not is_text(arrays[0]):
+        if arrays and not isinstance(arrays[0], TextLabels):
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
@@ -608,7 +610,8 @@ def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple
         return labels.astype(column.dtype).tolist(), places
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise_not_finite(shown, column)
-    distinct, codes = unique_inverse(encode_text(shown, column) if column.dtype.kind == "O" else column)
+    is_encoded = column.dtype.kind != "O" or isinstance(column, GroupKeys)
+    distinct, codes = unique_inverse(column if is_encoded else encode_text(shown, column))
     return distinct.tolist(), codes
 
 

@@ -519,7 +519,9 @@ def _bits(column: Any) -> NDArray[np.uint64]:
     if isinstance(column, PartlyMissing):
         return np.append(_bits(column.labels), np.uint64(0))[column.codes]
     if isinstance(column, TextLabels):
-        hashed = [hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest() for name in column.names]
+        hashed = [
+            hashlib.blake2b(str(name).encode(errors="surrogatepass"), digest_size=8).digest() for name in column.names
+        ]
         return np.frombuffer(b"".join(hashed), np.uint64)[column.codes]
     numbers: NDArray[np.float64] = np.add(column, 0.0, dtype=np.float64)  # -0.0 is 0.0
     return numbers.view(np.uint64)
@@ -534,7 +536,7 @@ def joined_columns(columns: Sequence[Any]) -> Any:
     if not isinstance(columns[0], TextLabels):
         return np.concatenate(columns)
     names, codes = share_names(columns)
-    return TextLabels(names, np.concatenate(codes))
+    return type(columns[0])(names, np.concatenate(codes))
 
 
 def named_classes(labels: tuple[Any, Any]) -> Classes:

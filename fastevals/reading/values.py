@@ -15,11 +15,18 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_unique
 from fastevals._options import show
 from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of, plain_numbers
+from fastevals._validation.keys import encode_keys
 from fastevals._validation.labels import as_column
-from fastevals._validation.text import TextLabels, is_text, unique_inverse
+from fastevals._validation.text import (
+    GroupKeys,
+    TextLabels,
+    ascending_objects,
+    is_text,
+    joint_names,
+    unique_inverse,
+)
 
 # Words for a missing value: `NULLS`, pyarrow's words, in columns of numbers; `MISSING_WORDS` if rows with missing
 # values are left out.
@@ -103,6 +110,8 @@ class PartlyMissing:
     @property
     def labels(self) -> Any:
         """The value of each code, in the type that a column without missing values has."""
+        if self.names.dtype.kind == "O":
+            return GroupKeys(self.names, np.arange(self.names.size))
         return TextLabels(self.names, np.arange(self.names.size)) if is_text(self.names) else self.names
 
     @classmethod
@@ -110,10 +119,10 @@ class PartlyMissing:
         """Concatenate columns, some of which have missing values."""
         parts = [each if isinstance(each, cls) else cls(*unique_inverse(each)) for each in columns]
         known = [part.names for part in parts if part.names.size]
-        names = sorted_unique(np.concatenate(known)) if known else parts[0].names
-        places = (np.append(np.searchsorted(names, part.names), -1) if part.names.size else [-1] for part in parts)
-        codes = [np.asarray(place)[part.codes] for place, part in zip(places, parts, strict=True)]
-        return cls(names, np.concatenate(codes))
+        names, found = joint_names(known) if known else (parts[0].names, [])
+        places = iter(found)
+        places_of = [np.append(next(places), -1) if part.names.size else np.array([-1]) for part in parts]
+        return cls(names, np.concatenate([place[part.codes] for place, part in zip(places_of, parts, strict=True)]))
 
 
 def have_missing(column: Any) -> bool:
@@ -122,10 +131,10 @@ def have_missing(column: Any) -> bool:
 
 
 def values_or_missing(shown: str, column: Any) -> Any:
-    """Return a column as `as_column` does, or as `PartlyMissing` if values are missing or NaN."""
+    """Return a column as `as_column` does or as keys, or as `PartlyMissing` if values are missing or NaN."""
     missing, known = missing_rows(column), finite_rows(column, infinite=True)
     if missing is None and known is None:
-        return as_column(shown, column)
+        return as_values(shown, column)
     present = ~missing if missing is not None else known
     if missing is not None and known is not None:
         present = known & ~missing
@@ -133,8 +142,14 @@ def values_or_missing(shown: str, column: Any) -> Any:
     codes = np.full(present.size, -1, np.intp)
     if not present.any():
         return PartlyMissing(np.empty(0), codes)
-    names, codes[present] = unique_inverse(as_column(shown, kept_rows(column, present)))
+    names, codes[present] = unique_inverse(as_values(shown, kept_rows(column, present)))
     return PartlyMissing(names, codes)
+
+
+def as_values(shown: str, column: Any) -> Any:
+    """Return the values of a column that divides rows: ordered objects as keys, others as `as_column` does."""
+    keys = encode_keys(shown, column)
+    return as_column(shown, column) if keys is None else keys
 
 
 def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
@@ -154,7 +169,8 @@ def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
     others = [value for value in values if value is not None and not isinstance(value, str)]
     if texts and others:
         raise ValueError(f"{shown} must have values of one type, got {show(texts[0])} and {show(others[0])}")
-    return sorted(values, key=lambda value: (value is None, 0 if value is None else value))
+    missing = [None] * (None in values)
+    return [*ascending_objects(texts or others), *missing] if texts or others else missing
 
 
 # Names in CSV files ---------------------------------------------------------------------------------------------------

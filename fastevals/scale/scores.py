@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
+from fastevals._validation.keys import is_key
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.reading.rows import LeftOut, RowReader, Rows
@@ -207,6 +208,14 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         """Return a summary with the column's numeric values converted to text, as they are displayed."""
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
+    def _with_json_values(self) -> Self:
+        """Return a summary whose values of other types are text, or numbers for decimals, in their order."""
+        blocks = {as_json(value): block for value, block in self.blocks.items()}
+        names = {value: as_json(value) for value in self.left_out.by_value}
+        return replace(
+            self, blocks={value: blocks[value] for value in ascending(blocks)}, left_out=self.left_out.named(names)
+        )
+
     def share_labels(self) -> None:
         """Copy `labels` to all models' summaries, because some may have counted rows of only one class."""
         for block in self.blocks.values():
@@ -233,6 +242,8 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return replace(self, models=tuple(models), blocks=blocks)
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        if any(is_key(value) for value in self.blocks):
+            return self._with_json_values()._payload()
         stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.all_summaries()]
         head = {
             "label": self.label,

@@ -7,10 +7,8 @@ defines what to count; frames decide where.
 from __future__ import annotations
 
 import pickle
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._naming import naming_columns
 from fastevals._options import show
 from fastevals._validation.text import is_text
 from fastevals.counting.labels import rows_by_code
@@ -184,18 +183,6 @@ class ArgumentColumns:
         )  # fmt: skip
 
 
-@contextmanager
-def naming(arguments: Mapping[str, str], where: str) -> Iterator[None]:
-    """In errors, replace arguments by the columns that they stand for, and add where the rows are."""
-    try:
-        yield
-    except ValueError as error:
-        message = str(error)
-        for argument, name in arguments.items():
-            message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
-        raise ValueError(f"{message} ({where})") from None
-
-
 # Summaries ------------------------------------------------------------------------------------------------------------
 
 
@@ -239,7 +226,7 @@ class CountValues(Task):
                     if len(found) == MOST_VALUES:
                         raise ValueError(f"column {self.columns.by!r} must have at most {MOST_VALUES} values")
                     found[value] = self.kind(**self.options)
-                with naming(self.columns.arguments, f"of rows from {place.row(0)} on"):
+                with naming_columns(self.columns.arguments, f"of rows from {place.row(0)} on"):
                     found[value].update(**{name: part[column] for name, column in self.columns.arguments.items()})
         return found
 
@@ -635,7 +622,7 @@ class CountGroups(Task):
         found = {name: GroupSummary(pos_label=1, most_scores=self.most_scores) for name in self.columns.scores}
         for rows in rows_of(reader):
             units = None if rows.weights is None else exact_units(rows.weights, reader)
-            with naming({"groups": str(self.columns.by)}, f"in {reader.files.title}"):
+            with naming_columns({"groups": str(self.columns.by)}, f"in {reader.files.title}"):
                 for summary, scores in zip(found.values(), rows.scores, strict=True):
                     given = {"frequency_weight" if reader.are_copies else "sample_weight": units}
                     summary.update(rows.flags, scores, rows.values, **given)  # type: ignore[arg-type]
@@ -648,7 +635,7 @@ class CountGroups(Task):
         waiting = iter(answers)
         whole = next(waiting)
         while some := list(islice(waiting, OPENED)):
-            with naming({"groups": str(self.columns.by)}, "of all rows"):
+            with naming_columns({"groups": str(self.columns.by)}, "of all rows"):
                 whole = {name: summary.merge(*(each[name] for each in some)) for name, summary in whole.items()}
         return whole
 

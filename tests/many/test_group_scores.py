@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
-from fastevals._validation.labels import as_group_keys, check_group_cells
+from fastevals._validation.labels import check_group_cells
 from fastevals.counting import groups as counted_groups
 from fastevals.counting.groups import _check_group_rows, code_groups
+from fastevals.counting.keys import as_group_keys
 from fastevals.many import group_scores as by_group
 from tests.reference import ranking as reference
 from tests.reference.groups import matrices_by_group, rows_by_group, values_by_group
@@ -275,7 +276,10 @@ def test_bad_keys() -> None:
         (np.array(["2020", "NaT", "2021", "NaT"], "M8[D]"), "groups has 2 NaT values, the first at row 1"),
         (["a", None, "b", "c"], "groups has 1 missing value, the first at row 1"),
         ([1, "a", 2, 3], "groups must have a dtype of numbers"),
-        ([[1, 2], [3, 4]], "groups must be 1-D"),
+        ([[1, 2], [3, 4]], "groups has 2 rows, but y_true has 4"),
+        (np.zeros((4, 2, 2)), "groups must be 1-D"),
+        ([[1, 2, 3, 4], [1, 2, 3]], r"groups\[1\] has 3 rows, but groups\[0\] has 4"),
+        ({}, "groups must have a column or more, got none"),
         (
             [datetime.date(2020, 1, 1), 3, 4, 5],
             "groups must hold dates or times of one type, all with a time zone or all without; got 3",

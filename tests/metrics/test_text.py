@@ -284,7 +284,7 @@ def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., 
 # Times of a zone ------------------------------------------------------------------------------------------------------
 
 PARIS = pd.Series(pd.to_datetime(["2024-01-01", "2024-07-02"] * 4).tz_localize("Europe/Paris")).dt.as_unit("us")
-MIDNIGHTS = ["2024-01-01 00:00:00.000000+0100", "2024-07-02 00:00:00.000000+0200"]  # the day before in UTC
+MIDNIGHTS = PARIS.dt.to_pydatetime().tolist()[:2]  # the day before in UTC
 
 
 @pytest.mark.parametrize(
