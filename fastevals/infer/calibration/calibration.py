@@ -28,8 +28,9 @@ from fastevals._validation.arrays import (
     refuse_weighted,
     usual_unit,
 )
-from fastevals._validation.labels import as_group_keys, binary_labels
+from fastevals._validation.labels import binary_labels
 from fastevals.counting.groups import code_groups
+from fastevals.counting.keys import as_group_keys
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.calibration.bins import BinOptions
 from fastevals.infer.calibration.calibrations import (
