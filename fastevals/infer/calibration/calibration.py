@@ -207,6 +207,12 @@ def calibration(
         return found
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, several = as_predictions("y_prob", y_prob)
+    if names is None and several and len(labelled) == labels.values.shape[0] and labelled["y_prob[0]"].size == 2:
+        raise ValueError(
+            "y_prob must have one probability per row, got the 2 columns of predict_proba: pass y_prob[:, 1]"
+        )
+    if not several and reference is not None:
+        raise ValueError(f"reference requires several models, got {show(reference)} and the probabilities of one")
     check_same_length(y_true=labels.values, **labelled)
     for name, values in labelled.items():
         check_finite(name, values)
@@ -358,7 +364,7 @@ def _calibration(
     missing = dict(
         zip(QUANTITIES, ("all probabilities are 0", model.with_slope_1.missing, of_slope, of_slope), strict=True)
     )
-    no_interval = f"it is undefined without one of the {'rows' if forecasts.n_clusters is None else 'clusters'}"
+    no_interval = f"without one of the {'rows' if forecasts.n_clusters is None else 'clusters'} there is no estimate"
     estimates = {
         quantity: _estimate(
             value, math.sqrt(spread.covariance[q, k, k]), spread.n_units - 1, settings.confidence_level,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fastevals._options import show
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.calibration.calibrations import Calibration, CalibrationComparison
 from fastevals.infer.calibration.deviations import PARAMETERS, Spread
+from fastevals.infer.calibration.words import conclude
 from fastevals.infer.comparison import Difference, draw_normal
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.results import NOWHERE, Interval, PairNames, check_confidence_level
@@ -140,4 +142,10 @@ def calibration_unpaired(
         found[quantity] = (
             _difference(first, second, a - b, error, (a - b) / error if error else math.nan, pvalue, margin, df),
         )
-    return CalibrationComparison({first: subject, second: reference}, found)
+    return CalibrationComparison({first: _renamed(subject, first), second: _renamed(reference, second)}, found)
+
+
+def _renamed(found: Calibration, name: str) -> Calibration:
+    """Return a result, with the conclusion of another name."""
+    named = replace(found, name=name)
+    return replace(named, conclusion=conclude(named))

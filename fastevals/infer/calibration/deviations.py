@@ -75,10 +75,11 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
                 for total, values in zip(sums[k], _sums(block, k, model, *block.weights), strict=True):
                     total += np.bincount(block.clusters, values, total.size)
         off = np.stack([sums[:, 0] - sums[:, 1], sums[:, 2]], axis=1)
-        null_variances = np.square(off).sum(axis=2)
+        null_variances = np.square(off).sum(axis=2) if n_units > 1 else np.full((n_models, 2), np.nan)
         moved = np.stack([_without(each, model) for each, model in zip(sums, models, strict=True)])
         products = _products(moved, np.ones(moved.shape[-1]))
-    return Spread(products * ((n_units - 1) / n_units), n_units, null_variances)
+    with np.errstate(invalid="ignore"):  # a single unit
+        return Spread(products * ((n_units - 1) / n_units), n_units, null_variances)
 
 
 def _products_of_rows(block: Block, models: list[Model]) -> Floats:
@@ -135,9 +136,10 @@ def _without(sums: list[Floats] | Floats, model: Model) -> Floats:
         determinant = flat * curved - tilted * tilted
         level = (tilted * of_x - curved * one) / determinant
         slope = (tilted * one - flat * of_x) / determinant
-    return np.stack([ratio, intercept, level - slope * center, slope])
+        return np.stack([ratio, intercept, level - slope * center, slope])
 
 
 def _products(moved: Floats, times: Floats) -> Floats:
     """Return the sums of products between models, (4, n_models, n_models), of changes (n_models, 4, n_units)."""
-    return np.asarray(np.einsum("aqn,bqn,n->qab", moved, moved, times))
+    with np.errstate(invalid="ignore"):  # changes are infinite if there is no estimate without the unit
+        return np.asarray(np.einsum("aqn,bqn,n->qab", moved, moved, times))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ Floats = NDArray[np.float64]
 
 MOST_STEPS = 100  # of Newton's method, which usually needs 5 to 8
 SMALL_STEP = 1e-8  # relative to the line: after a smaller step, the error is about the square of it
+LARGEST_MOVE = 30.0  # of log-odds in a step
+LEAST_INFORMATION = 1e-200  # below it, a step is not along the exact direction
 THINNING = 16  # with many entries, one of so many is enough to come close to the line
 LEAST_SPREAD = 1e-10  # of log-odds: within a smaller spread no slope can be told from rounding
 
@@ -124,9 +127,9 @@ def no_fit(missing: str) -> RecalibrationLine:
 
 
 def fit_both(forecasts: Forecasts, totals: Totals, k: int) -> tuple[RecalibrationLine, RecalibrationLine]:
-    """RecalibrationLine a line with slope 1, and a line with any slope, to a model's forecasts."""
+    """Fit a line with slope 1, and a line with any slope, to a model's forecasts."""
     missing = why_no_intercept(totals), why_no_slope(totals)
-    lines = [_Climber(totals.center, free) for free, reason in zip((1, 2), missing, strict=True) if not reason]
+    lines = [_Climber(totals, free) for free, reason in zip((1, 2), missing, strict=True) if not reason]
     for step in (THINNING, 1) if forecasts.size > THINNING * ROWS_PER_BLOCK else (1,):
         _climb(forecasts, k, lines, step)
     found = iter(lines)
@@ -161,28 +164,33 @@ def why_no_slope(totals: Totals) -> str:
 
 
 class _Climber:
-    """A line on its way to the highest likelihood, by Newton's method from the line of calibrated probabilities.
+    """A line on its way to the highest likelihood, by Newton's method.
 
-    The likelihood is concave. A step after which the slope along it is clearly negative went too far, and is halved.
+    A line with slope 1 starts as the line of calibrated probabilities, and one with any slope as a constant. The
+    likelihood is concave. No step changes log-odds by more than `LARGEST_MOVE`, and a step after which the slope along
+    it is clearly negative went too far, and is halved.
     """
 
     at: Floats  # intercept and slope
 
-    def __init__(self, center: float, n_free: int) -> None:
-        self.center, self.n_free = center, n_free
+    def __init__(self, totals: Totals, n_free: int) -> None:
+        self.center, self.n_free = totals.center, n_free
+        self.reach = max(totals.highest.max() - totals.center, totals.center - totals.lowest.min())
+        negatives, positives = totals.weight.tolist()
+        self.first = [totals.center, 1.0] if n_free == 1 else [math.log(positives / negatives), 0.0]
         self.done = False
         self.start()
 
     def start(self) -> None:
         """Start to climb: from the present line if it is the end of another climb."""
-        if not (self.done and np.isfinite(self.at).all()):
-            self.at = np.array([self.center, 1.0])
+        if not self.done:
+            self.at = np.array(self.first)
         self.information = np.full((2, 2), np.nan)
         self.step, self.rise, self.done = np.zeros(2), 0.0, False
 
     def fit(self) -> RecalibrationLine:
         """Return the line."""
-        if np.isnan(self.at).any():
+        if not self.done:
             return no_fit("the probabilities are too close to 0 or 1")
         return RecalibrationLine(float(self.at[0]), float(self.at[1]), self.center, self.information)
 
@@ -193,17 +201,18 @@ class _Climber:
             self.at = self.at - self.step
             return
         self.information = information
-        (flat, tilted), (_, curved) = information.tolist()
+        (flat, tilted), (_, curved) = (information + np.eye(2) * LEAST_INFORMATION).tolist()
         one, of_x = scores.tolist()
         determinant = flat * curved - tilted * tilted
-        if flat == 0 or (self.n_free == 2 and determinant <= 0):
-            self.step = np.full(2, np.nan)
-        elif self.n_free == 1:
-            self.step = np.array([one / flat, 0.0])
+        if self.n_free == 1:
+            step = np.array([one / flat, 0.0])
+        elif determinant > LEAST_INFORMATION:
+            step = np.array([curved * one - tilted * of_x, flat * of_x - tilted * one]) / determinant
         else:
-            self.step = np.array([curved * one - tilted * of_x, flat * of_x - tilted * one]) / determinant
+            step = np.array([one / flat, of_x / curved])
+        self.step = step * min(1.0, LARGEST_MOVE / max(abs(step[0]) + abs(step[1]) * self.reach, LARGEST_MOVE))
         self.at, self.rise = self.at + self.step, float(scores @ self.step)
-        self.done = not np.abs(self.step).max() > SMALL_STEP * max(np.abs(self.at).max(), 1.0)
+        self.done = bool(np.abs(self.step).max() <= SMALL_STEP * max(np.abs(self.at).max(), 1.0))
 
 
 def _climb(forecasts: Forecasts, k: int, lines: list[_Climber], step: int) -> None:

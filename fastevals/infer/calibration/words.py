@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fastevals._text import printable
+from fastevals._text import count_of, printable
 from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
 from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import pvalue_text
@@ -32,9 +32,10 @@ def conclude(found: Calibration) -> str:
         if all(math.isnan(p) for p in adjusted.values()):
             return f"{sums}. Nothing follows about the calibration{_of(found)}, because no test is defined."
         smallest = min(p for p in adjusted.values() if not math.isnan(p))
+        n_tests = sum(not math.isnan(p) for p in adjusted.values())
         return (
             f"No significant miscalibration{_of(found)}: {_lower(sums, who)} ({_numbers(found)}; "
-            f"smallest {_p(smallest)}, adjusted for {sum(not math.isnan(p) for p in adjusted.values())} tests)."
+            f"smallest {_p(smallest)}, adjusted for {count_of(n_tests, 'test')})."
         )
     sentences = [f"{sums} ({describe_ratio(found)})." if "ratio" in off else ""]
     if "slope" in off:
@@ -81,22 +82,24 @@ def cautions_of(found: Calibration) -> tuple[str, ...]:
     rarer, n = min(("positive", found.n_positives), ("negative", found.n_negatives), key=lambda side: side[1])
     if n < FEW_ROWS:
         sentences.append(
-            f"Only {n:,} {rarer} row{'s' * (n != 1)}: intervals and tests of calibration are rough below "
+            f"Only {count_of(n, f'{rarer} row')}: intervals and tests of calibration are rough below "
             f"{FEW_ROWS}; collect more."
         )
     if found.n_clusters is not None and found.n_clusters < FEW_CLUSTERS:
+        few = count_of(found.n_clusters, "cluster")
         sentences.append(
-            f"Only {found.n_clusters:,} clusters: Spiegelhalter's test rejects too often below {FEW_CLUSTERS}; rely on "
-            "the intervals."
+            f"Only {few}: Spiegelhalter's test rejects too often below {FEW_CLUSTERS}; rely on the intervals."
         )
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, tuple[str, str, str]], list[str]] = {}
     for name in ("ratio", "intercept", "slope"):
         each = getattr(found, name)
         if each.caution:
-            lacking = "undefined" if math.isnan(each.value) else "without an interval"
-            reasons.setdefault(f"{lacking}: {each.caution}.", []).append(name)
-    for reason, names in reasons.items():
-        sentences.append(f"The {' and '.join(names)} {'is' if len(names) == 1 else 'are'} {reason}")
+            lacking = ("is", "are", "undefined") if math.isnan(each.value) else ("has", "have", "no interval")
+            reasons.setdefault((each.caution, lacking), []).append(name)
+    for (reason, (one, many, what)), names in reasons.items():
+        *others, last = names
+        subject = f"{', '.join(others)} and {last}" if others else last
+        sentences.append(f"The {subject} {many if others else one} {what}: {reason}.")
     return tuple(sentences)
 
 

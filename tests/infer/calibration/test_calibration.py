@@ -186,6 +186,29 @@ def test_equal_probabilities_of_a_half_leave_spiegelhalter_undefined() -> None:
     assert found.ratio.value == 1
 
 
+def test_extreme_probabilities_still_have_a_line() -> None:
+    """Newton's method from calibrated probabilities would leave the floats: the line is found from a constant."""
+    p = 10.0 ** -np.arange(0.5, 300, 10)
+    y = np.arange(p.size) % 3 % 2
+    found = calibration(y, p)
+    x = np.log(p / (1 - p))
+    chance = 1 / (1 + np.exp(-(found.slope_intercept.value + found.slope.value * x)))
+    assert [(y - chance).sum(), ((y - chance) * x).sum()] == pytest.approx([0, 0], abs=1e-6)
+    assert 0 < abs(found.slope.value) < 0.01
+
+
+def test_one_cluster_shows_no_variance() -> None:
+    y, p = forecasts()
+    found = calibration(y, p, groups=np.zeros(y.size))
+    assert math.isnan(found.spiegelhalter.pvalue)
+    assert math.isnan(found.slope.confidence_interval.low)
+    assert found.slope.value == pytest.approx(calibration(y, p).slope.value)
+    assert found.cautions[1:] == (
+        "Only 1 cluster: Spiegelhalter's test rejects too often below 50; rely on the intervals.",
+        "The ratio, intercept and slope have no interval: without one of the clusters there is no estimate.",
+    )
+
+
 def test_segments_have_the_numbers_of_their_rows_and_adjusted_pvalues() -> None:
     y, p = forecasts(600)
     month, product = np.arange(600) % 3, np.where(np.arange(600) % 2, "b", "a")
@@ -231,7 +254,7 @@ def test_the_ratio_of_one_class_has_a_pvalue_but_no_interval(clustered: bool) ->
     assert math.isnan(found.ratio.confidence_interval.low)
     z = 4 / math.sqrt(10 * 0.4**2 if clustered else 20 * 0.8 * 0.2)
     assert found.ratio.pvalue == pytest.approx(math.erfc(z / math.sqrt(2)))
-    assert "The ratio is without an interval: there are no negatives." in found.cautions
+    assert "The ratio has no interval: there are no negatives." in found.cautions
 
 
 @pytest.mark.parametrize(
@@ -254,6 +277,8 @@ def test_the_ratio_of_one_class_has_a_pvalue_but_no_interval(clustered: bool) ->
             "groups requires y_true and y_prob; got it with a Ranking",
         ),
         ((Ranking([0, 1], [2, 3]),), {}, r"y_score must hold probabilities"),
+        (([0, 1, 1], [[0.8, 0.2]] * 3), {}, r"got the 2 columns of predict_proba: pass y_prob\[:, 1\]"),
+        (([0, 1], [0.2, 0.3]), {"reference": "a"}, "reference requires several models, got 'a'"),
         (([0, 1],), {}, "y_true must be a Ranking, RankingSummary or ThresholdCounts"),
     ],
 )

@@ -71,6 +71,7 @@ def test_unpaired_differences_add_up_variances() -> None:
     assert difference.value == a.slope.value - b.slope.value
     assert difference.standard_error == pytest.approx(math.hypot(a.slope.standard_error, b.slope.standard_error))
     assert list(found) == ["june", "may"]
+    assert found["june"].conclusion.replace(" of june", "").replace("june", "the model") == a.conclusion
     (difference,) = found.differences["log_ratio"]
     assert difference.value == pytest.approx(math.log(a.ratio.value / b.ratio.value))
     with pytest.raises(ValueError, match="reference must be a Calibration of one model"):
