@@ -27,6 +27,8 @@ _NAMES = {
     "infer.calibration.comparison": "calibration_unpaired",
     "infer.calibration.calibrations": "Calibration CalibrationComparison CalibrationEstimate CalibrationSegments",
     "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
+    "infer.costs.decisions": "DecisionCost ModelCosts RowCosts",
+    "infer.costs.row_costs": "row_costs",
     "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",
     "infer.gain_table": "GainTable GainTables gain_table",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",

@@ -37,6 +37,7 @@ from fastevals.measure.curves.cost import CostCurve as CostCurve
 from fastevals.measure.curves.cost import CostDifference as CostDifference
 from fastevals.measure.curves.cost import CostEnvelope as CostEnvelope
 from fastevals.measure.curves.cost import CostOverPrior as CostOverPrior
+from fastevals.infer.costs.decisions import DecisionCost as DecisionCost
 from fastevals.measure.curves.decision import DecisionCurve as DecisionCurve
 from fastevals.infer.delong.delong import DelongResult as DelongResult
 from fastevals._options import DependentSplitsWarning as DependentSplitsWarning
@@ -66,6 +67,7 @@ from fastevals.measure.metric_specs import MetricSpec as MetricSpec
 from fastevals.many.groups import MetricsByGroup as MetricsByGroup
 from fastevals.many.queries import MetricsByQuery as MetricsByQuery
 from fastevals.infer.comparison import ModelComparison as ModelComparison
+from fastevals.infer.costs.decisions import ModelCosts as ModelCosts
 from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
@@ -78,6 +80,7 @@ from fastevals.many.folds import RankingFolds as RankingFolds
 from fastevals.measure.regression import RegressionMetrics as RegressionMetrics
 from fastevals.measure.curves.reliability import ReliabilityCurve as ReliabilityCurve
 from fastevals.measure.curves.roc import RocCurve as RocCurve
+from fastevals.infer.costs.decisions import RowCosts as RowCosts
 from fastevals._row_order import RowOrderWarning as RowOrderWarning
 from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
 from fastevals.results import SignificanceResult as SignificanceResult
@@ -136,6 +139,7 @@ from fastevals.infer.proportions import proportion_interval as proportion_interv
 from fastevals.many.queries import query_metrics as query_metrics
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics
+from fastevals.infer.costs.row_costs import row_costs as row_costs
 from fastevals.split.selection import select_model as select_model
 from fastevals.document.notebook import set_display as set_display
 from fastevals._execution import set_num_threads as set_num_threads

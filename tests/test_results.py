@@ -22,6 +22,7 @@ from fastevals.results import Frozen, Interval
 Y = [0, 0, 1, 0, 1, 1, 0, 1]
 A = [0.1, 0.4, 0.35, 0.2, 0.8, 0.7, 0.3, 0.9]
 B = [0.2, 0.5, 0.1, 0.3, 0.9, 0.6, 0.7, 0.4]
+AMOUNTS = [3.0, 5.0, 8.0, 2.0, 9.0, 4.0, 1.0, 7.0]
 GROUPS = ["u", "u", "u", "v", "v", "v", "w", "w"]
 RESULTS = [[0.1, 0.2, 0.3], [0.2, 0.1, 0.4], [0.3, 0.3, 0.35], [0.15, 0.2, 0.5]]
 X = np.linspace(-1, 1, 24)
@@ -61,6 +62,9 @@ MAKE: dict[str, Callable[[], Any]] = {
     "bootstrap": lambda: fastevals.bootstrap(CURVES, "roc_auc", n_resamples=9, rng=0),
     "estimate": lambda: fastevals.bootstrap(ONE, "roc_auc", n_resamples=9, rng=0, keep_distribution=True)["roc_auc"],
     "comparison": lambda: fastevals.compare_rankings(Y, {1: A, "b": B}, n_resamples=9, rng=0, stratified=True),
+    "costs": lambda: fastevals.row_costs(Y, {1: A, "b": B}, cost_fn=AMOUNTS, n_resamples=9, rng=0),
+    "costs of a model": lambda: fastevals.row_costs(Y, A, cost_fn=AMOUNTS, threshold=0.5, n_resamples=0)["y_score"],
+    "cost of a decision": lambda: fastevals.row_costs(Y, A, cost_fn=AMOUNTS, n_resamples=0).all,
     "unpaired": lambda: fastevals.bootstrap_unpaired(CURVES, CURVES, "roc_auc", n_resamples=9, rng=0),
     "band": lambda: fastevals.confidence_band(CURVES, n_resamples=20, rng=0),
     "calibration of a model": lambda: fastevals.calibration(Y, A, by=GROUPS),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.infer.proportions import share_interval
-from fastevals.results import Interval, check_confidence_level
+from fastevals.results import NOWHERE, Alternative, Interval, check_confidence_level, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -25,6 +25,33 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
     below = max(int(binom.ppf(check_confidence_level(level)[1] / 2, errors.size, 0.5)), 1)
     errors.partition([below - 1, errors.size - below])
     return Interval(float(errors[below - 1]), float(errors[errors.size - below]))
+
+
+def skewed_interval(
+    value: float, n: int, square: float, cube: float, level: float, alternative: Alternative = "two-sided"
+) -> tuple[Interval, float]:
+    """Return Hall's interval for a mean, total or ratio whose estimate may be skewed, and its standard error.
+
+    `square` and `cube` are sums over n independent units of powers of their influences: each unit's contribution to the
+    value, minus its expectation. A transformation removes the skewness of the t statistic: Hall, P. (1992), "On the
+    Removal of Skewness by Transformation", Journal of the Royal Statistical Society B 54, 221-228.
+    """
+    from scipy.stats import t
+
+    if n < 2:
+        return NOWHERE, math.nan
+    error = math.sqrt(square * n / (n - 1))
+    margin = float(t.isf(tail_probability(check_confidence_level(level)[1], alternative), n - 1))
+    skewness = cube / square**1.5 if square else 0.0
+    low, high = (value - error * _unskewed(end, skewness) for end in (margin, -margin))
+    return Interval(-math.inf if alternative == "less" else low, math.inf if alternative == "greater" else high), error
+
+
+def _unskewed(place: float, skewness: float) -> float:
+    """Return the t statistic that Hall's transformation maps to a place."""
+    if abs(skewness) < 1e-6:  # the limit of the formula, whose digits cancel
+        return place
+    return 3 / skewness * (math.cbrt(1 + skewness * (place - skewness / 6)) - 1)
 
 
 def accuracies(

@@ -254,7 +254,7 @@ def report_intervals() -> None:
 
 
 def _comparisons(data: _Data) -> None:
-    from fastevals import compare_predictions, compare_rankings, delong_test, metric
+    from fastevals import compare_predictions, compare_rankings, delong_test, metric, row_costs
 
     metrics = ["roc_auc", "average_precision", metric("f1", best="f1")]
     scores = {"a": data.scores, "b": data.other, "c": data.ties}
@@ -265,6 +265,10 @@ def _comparisons(data: _Data) -> None:
         data.targets, {"a": data.fitted, "b": data.fitted[::-1]}, metrics="r2", n_resamples=REPLICATES, rng=0
     )
     delong_test(data.y, data.scores, data.other)
+    for weights, groups in ((None, None), (data.weights, data.groups)):
+        row_costs(
+            data.y, scores, cost_fn=data.targets**2, groups=groups, sample_weight=weights, n_resamples=REPLICATES, rng=0
+        )
 
 
 def _groups(data: _Data) -> None:

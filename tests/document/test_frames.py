@@ -180,6 +180,16 @@ def rows_of_segments(result: Any) -> dict[str, Any]:
     return own | {"spiegelhalter_adjusted_pvalue": result.spiegelhalter_pvalues}
 
 
+def costs_of(*decisions: Any) -> dict[str, Any]:
+    names = ("total", "savings", "savings_share", "savings_over_all", "savings_over_all_share")
+    ends = {f"{name}_{end}": (name, k) for name in names for k, end in enumerate(("low", "high"))}
+    return {
+        **{name: [getattr(each, name) for each in decisions] for name in ("rule", "threshold", "n_predicted")},
+        **{name: [getattr(each, name).value for each in decisions] for name in (*names, "mean")},
+        **{key: [getattr(each, name).confidence_interval[k] for each in decisions] for key, (name, k) in ends.items()},
+    }
+
+
 # By class, the values of columns that are not an attribute of the same name or its plural.
 OWN: dict[str, Any] = {
     "GainTables": lambda result: {
@@ -244,6 +254,12 @@ OWN: dict[str, Any] = {
     "RankingFolds": lambda result: {
         "fold": result.names,
         **{name: [getattr(each, name) for each in result] for name in ("n_positives", "n_negatives")},
+    },
+    "DecisionCost": lambda result: costs_of(result),
+    "ModelCosts": lambda result: costs_of(*result._decisions()),
+    "RowCosts": lambda result: {
+        "model": [model for model, costs in result.items() for _ in costs._decisions()] + [None] * 2,
+        **costs_of(*(each for costs in result.values() for each in costs._decisions()), result.none, result.all),
     },
     "ClassRankings": lambda result: {"support": result.support},
 }  # fmt: skip
