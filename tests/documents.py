@@ -281,7 +281,7 @@ def _metric_row(entry: Metric) -> str:
     columns = [
         f"`{entry.name}`",
         definition[0].upper() + definition[1:],
-        "high" if entry.greater_is_better else "low",
+        {True: "high", False: "low", None: "neither"}[entry.greater_is_better],
         bounds.replace("inf", "∞"),
         ", ".join(entry.needs),
         ", ".join(dict.fromkeys(options)),

@@ -37,10 +37,15 @@ FOLDS, GROUPS = np.arange(120) % 2, np.zeros(120, dtype=int)
 QUICK: dict[str, Any] = {"n_resamples": 99, "rng": 0}
 RECALL = {"churn": 0.1, "stay": 0.99}
 FREE = [
-    "accuracy", "error_rate", "hamming_loss", "balanced_accuracy", "informedness", "matthews", "cohen_kappa",
+    "accuracy", "error_rate", "hamming_loss", "balanced_accuracy", "informedness", "markedness", "matthews",
+    "cohen_kappa", "diagnostic_odds_ratio",
     *(metric("f1", average=average) for average in ("macro", "micro", "weighted")),
 ]  # fmt: skip
 NEEDY = ["precision", "recall", "specificity", "jaccard", "f1", "false_positive_rate", "false_negative_rate"]
+NEEDY += [
+    "negative_predictive_value", "positive_likelihood_ratio", "negative_likelihood_ratio", "prevalence",
+    "prediction_rate", "fowlkes_mallows",
+]  # fmt: skip
 
 Recall = Callable[..., float]
 

@@ -46,7 +46,8 @@ def proportion_interval(
         One matrix or a stack, without weights.
     metric : str
         "accuracy" or "error_rate", for any number of classes; "precision", "recall", "specificity",
-        "false_positive_rate" or "false_negative_rate", for one class.
+        "false_positive_rate", "false_negative_rate", "negative_predictive_value", "prevalence" or "prediction_rate",
+        for one class.
     method : {"wilson", "clopper-pearson"}
         Wilson's score interval without continuity correction has, on average, a coverage close to the level. The exact
         interval of Clopper and Pearson is wider; its coverage is never below the level.
@@ -137,10 +138,10 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix[Any]) -> N
     elif average == "binary":
         check_two_classes("average='binary'", n_classes, get_args(ProportionAverage))
         check_positive_known(metric, matrix._classes)
-    elif average == "micro" and SHARES[metric].trials == "negatives" and n_classes > 2:
+    elif average == "micro" and SHARES[metric].trials not in ("positives", "predicted") and n_classes > 2:
+        times = n_classes if SHARES[metric].trials == "rows by class" else n_classes - 1
         raise ValueError(
-            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so it is not a proportion; "
-            f"{USE_BOOTSTRAP}"
+            f"average='micro' of {metric} counts a row up to {times} times, so it is not a proportion; {USE_BOOTSTRAP}"
         )
 
 

@@ -115,6 +115,16 @@ def by_class(cells: Cells) -> Cells:
     return Cells(np.ldexp(tp, up), np.ldexp(fp, down), np.ldexp(fn, up), np.ldexp(tn, down))
 
 
+def by_prediction(cells: Cells) -> Cells:
+    """Scale the floats of each predicted class by a power of two, as `by_class` scales those of each true class."""
+    return _transposed(by_class(_transposed(as_counts(cells))))
+
+
+def _transposed(cells: Cells) -> Cells:
+    """Exchange truth and prediction."""
+    return type(cells)(cells.tp, cells.fn, cells.fp, cells.tn)
+
+
 def _together(cells: Cells) -> tuple[Cells, Any]:
     """Scale floats so that the largest cell is near 1, and find where products of sums may underflow; keep integers."""
     if cells.tp.dtype.kind != "f" or _are_near_one(_margins(cells), 1 / FAR_APART):
@@ -205,6 +215,35 @@ def jaccard(cells: Cells) -> Parts:
     return cells.tp, cells.tp + cells.fp + cells.fn
 
 
+@Quotient
+def negative_predictive_value(cells: Cells) -> Parts:
+    """Share of predicted negatives that are negative."""
+    return cells.tn, cells.tn + cells.fn
+
+
+@Quotient
+def prevalence(cells: Cells) -> Parts:
+    """Share of rows that are positive."""
+    return cells.tp + cells.fn, sum(cells)
+
+
+@Quotient
+def prediction_rate(cells: Cells) -> Parts:
+    """Share of rows that are predicted positive."""
+    return cells.tp + cells.fp, sum(cells)
+
+
+def fowlkes_mallows(cells: Cells) -> Floats:
+    """Geometric mean of precision and recall (Fowlkes and Mallows 1983, doi:10.1080/01621459.1983.10478008)."""
+    return np.sqrt(precision(cells)) * np.sqrt(recall(cells))
+
+
+def fowlkes_mallows_parts(cells: Cells) -> Parts:
+    """Return numerator and denominator of the square, which keeps the order of thresholds."""
+    tp, fp, fn = (np.asarray(cell).astype(object) for cell in cells[:3])
+    return tp * tp, (tp + fp) * (tp + fn)
+
+
 # Both classes -----------------------------------------------------------------------------------------------------
 
 
@@ -220,6 +259,30 @@ def balanced_accuracy(cells: Cells) -> Parts:
 def informedness(cells: Cells) -> Parts:
     """Recall + specificity - 1 (Youden's J)."""
     return excess(cells), (cells.tp + cells.fn) * (cells.tn + cells.fp)
+
+
+@functools.partial(Quotient, unit=by_prediction)
+def markedness(cells: Cells) -> Parts:
+    """Precision + negative predictive value - 1 (Powers 2011, arXiv:2010.16061)."""
+    return excess(cells), (cells.tp + cells.fp) * (cells.tn + cells.fn)
+
+
+@functools.partial(Quotient, unit=by_class)
+def positive_likelihood_ratio(cells: Cells) -> Parts:
+    """Recall / false positive rate; infinite if no negatives are predicted positive."""
+    return cells.tp * (cells.tn + cells.fp), cells.fp * (cells.tp + cells.fn)
+
+
+@functools.partial(Quotient, unit=by_class)
+def negative_likelihood_ratio(cells: Cells) -> Parts:
+    """False negative rate / specificity; infinite if no negatives are predicted negative."""
+    return cells.fn * (cells.tn + cells.fp), cells.tn * (cells.tp + cells.fn)
+
+
+@functools.partial(Quotient, unit=by_class)
+def diagnostic_odds_ratio(cells: Cells) -> Parts:
+    """Odds that a positive is predicted positive / odds that a negative is (doi:10.1016/S0895-4356(03)00177-X)."""
+    return cells.tp * cells.tn, cells.fp * cells.fn
 
 
 @functools.partial(Quotient, unit=as_counts)

@@ -497,6 +497,192 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._averaged("specificity", cells.specificity, average)
 
     @overload
+    def negative_predictive_value(self, *, average: None) -> Floats: ...
+    @overload
+    def negative_predictive_value(self, *, average: MeanAverage = ...) -> V: ...
+    def negative_predictive_value(self, *, average: Average = "binary") -> Any:
+        """Share of rows outside a class, among the rows not predicted as this class; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix; NaN where the denominator is zero.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.negative_predictive_value()
+        0.6666666666666666
+        """
+        return self._averaged("negative_predictive_value", cells.negative_predictive_value, average)
+
+    @overload
+    def positive_likelihood_ratio(self, *, average: None) -> Floats: ...
+    @overload
+    def positive_likelihood_ratio(self, *, average: MeanAverage = ...) -> V: ...
+    def positive_likelihood_ratio(self, *, average: Average = "binary") -> Any:
+        """Recall / false positive rate of a class (LR+); `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix, in [0, inf]: inf where only the false positive rate is 0; NaN where both rates are 0
+            or one is undefined.
+
+        References
+        ----------
+        Deeks and Altman (2004), doi:10.1136/bmj.329.7458.168.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.positive_likelihood_ratio()
+        3.0
+        """
+        return self._averaged("positive_likelihood_ratio", cells.positive_likelihood_ratio, average)
+
+    @overload
+    def negative_likelihood_ratio(self, *, average: None) -> Floats: ...
+    @overload
+    def negative_likelihood_ratio(self, *, average: MeanAverage = ...) -> V: ...
+    def negative_likelihood_ratio(self, *, average: Average = "binary") -> Any:
+        """False negative rate / specificity of a class (LR-); `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix, in [0, inf]: inf where only specificity is 0; NaN where both rates are 0 or one is
+            undefined.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.negative_likelihood_ratio()
+        0.5
+        """
+        return self._averaged("negative_likelihood_ratio", cells.negative_likelihood_ratio, average)
+
+    @overload
+    def diagnostic_odds_ratio(self, *, average: None) -> Floats: ...
+    @overload
+    def diagnostic_odds_ratio(self, *, average: MeanAverage = ...) -> V: ...
+    def diagnostic_odds_ratio(self, *, average: Average = "binary") -> Any:
+        """Diagnostic odds ratio TP TN / (FP FN), which is LR+ / LR-; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix, in [0, inf]: inf where only FP FN is 0; NaN where TP TN is 0, too.
+
+        References
+        ----------
+        Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.diagnostic_odds_ratio()
+        6.0
+        """
+        return self._averaged("diagnostic_odds_ratio", cells.diagnostic_odds_ratio, average, symmetric=True)
+
+    @overload
+    def prevalence(self, *, average: None) -> Floats: ...
+    @overload
+    def prevalence(self, *, average: MeanAverage = ...) -> V: ...
+    def prevalence(self, *, average: Average = "binary") -> Any:
+        """Share of rows that are of a class; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix; NaN without rows.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.prevalence()
+        0.5
+        """
+        return self._averaged("prevalence", cells.prevalence, average)
+
+    @overload
+    def prediction_rate(self, *, average: None) -> Floats: ...
+    @overload
+    def prediction_rate(self, *, average: MeanAverage = ...) -> V: ...
+    def prediction_rate(self, *, average: Average = "binary") -> Any:
+        """Share of rows that are predicted as a class (the selection rate); `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix; NaN without rows.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.prediction_rate()
+        0.4
+        """
+        return self._averaged("prediction_rate", cells.prediction_rate, average)
+
+    @overload
+    def fowlkes_mallows(self, *, average: None) -> Floats: ...
+    @overload
+    def fowlkes_mallows(self, *, average: MeanAverage = ...) -> V: ...
+    def fowlkes_mallows(self, *, average: Average = "binary") -> Any:
+        """Geometric mean of precision and recall; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix; NaN where precision or recall is undefined.
+
+        References
+        ----------
+        Fowlkes and Mallows (1983), doi:10.1080/01621459.1983.10478008.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.fowlkes_mallows()
+        0.6708203932499369
+        """
+        return self._averaged("fowlkes_mallows", cells.fowlkes_mallows, average)
+
+    @overload
+    def markedness(self, *, average: None) -> Floats: ...
+    @overload
+    def markedness(self, *, average: MeanAverage = ...) -> V: ...
+    def markedness(self, *, average: Average = "binary") -> Any:
+        """Precision + negative predictive value - 1; `average` as in `precision`.
+
+        Returns
+        -------
+        float or ndarray
+            One value per matrix, in [-1, 1]; NaN where all rows are predicted as one class.
+
+        References
+        ----------
+        Powers (2011), arXiv:2010.16061.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
+        >>> matrix.markedness()
+        0.4166666666666667
+        """
+        return self._averaged("markedness", cells.markedness, average, symmetric=True)
+
+    @overload
     def jaccard(self, *, average: None) -> Floats: ...
     @overload
     def jaccard(self, *, average: MeanAverage = ...) -> V: ...

@@ -76,6 +76,12 @@ def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
     return np.asarray(sum(sides) / sums.weight / sums.unit)
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def mean_error(sums: RegressionSums) -> Floats:
+    """Mean of prediction minus target (the signed bias): above 0 if predictions are too high on average."""
+    return np.asarray((sums.over - sums.under) / sums.weight / sums.unit)
+
+
 @np.errstate(over="ignore")
 def median_absolute_error(targets: Floats, predictions: Floats) -> float:
     """Middle absolute error, or the mean of the middle two; it needs rows, because sums are not enough."""
@@ -96,6 +102,7 @@ class RowLoss(NamedTuple):
 
 SQUARED = RowLoss(lambda errors, targets: errors * errors, lambda: (1, 0, 0, 0))
 ABSOLUTE = RowLoss(lambda errors, targets: np.abs(errors), lambda: (0, 1, 1, 0))
+SIGNED = RowLoss(lambda errors, targets: errors, lambda: (0, 1, -1, 0))
 RELATIVE = RowLoss(
     lambda errors, targets: np.abs(errors) / np.maximum(np.abs(targets), LEAST_DENOMINATOR), lambda: (0, 0, 0, 1)
 )
@@ -105,4 +112,4 @@ PINBALL = RowLoss(
 )
 MEDIAN = median_absolute_error.__name__  # the only metric that needs rows
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
-OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)
+OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error, mean_error)

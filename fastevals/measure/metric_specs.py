@@ -32,7 +32,7 @@ from fastevals.measure.registry import (
     ReplicateKernel,
     aliases_for,
     aliases_with_options,
-    name_among,
+    find_criterion,
 )
 from fastevals.results import full_name
 
@@ -77,14 +77,15 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "break_even_point", "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and
         "expected_cost" at a threshold. Of probabilities: "brier_score", "log_loss", "expected_calibration_error",
         "root_mean_square_calibration_error", "maximum_calibration_error", "debiased_calibration_error",
-        "smooth_calibration_error". Of predicted labels, or of scores at a threshold: "accuracy", "error_rate",
-        "precision", "recall", "specificity", "false_positive_rate", "false_negative_rate", "f1", "f_score", "jaccard",
-        "balanced_accuracy", "informedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of
-        predicted numbers: "mean_squared_error", "root_mean_squared_error", "mean_absolute_error",
-        "median_absolute_error", "mean_absolute_percentage_error", "r2", "pinball_loss". Of ranked documents by query,
-        for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual other
-        names, such as ``auc`` and ``mse``, are accepted;
-        ``c_index`` is the AUC of binary labels.
+        "smooth_calibration_error", "mean_predicted". Of predicted labels, or of scores at a threshold: "accuracy",
+        "error_rate", "precision", "recall", "specificity", "false_positive_rate", "false_negative_rate",
+        "negative_predictive_value", "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio",
+        "prevalence", "prediction_rate", "fowlkes_mallows", "f1", "f_score", "jaccard", "balanced_accuracy",
+        "informedness", "markedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted
+        numbers: "mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error",
+        "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of ranked documents by query, for
+        `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual other names,
+        such as ``auc`` and ``mse``, are accepted; ``c_index`` is the AUC of binary labels.
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold that is best by this or another such metric) and the constraints of
@@ -162,7 +163,7 @@ def legal_options(spec: MetricSpec) -> Iterator[str]:
 
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is used."""
-    return name_among("best", name, [each.name for each in METRICS.values() if each.of == "cells"])
+    return find_criterion("best", name, families=True).name
 
 
 def parse_metrics(metrics: Any, *, of_queries: bool = False) -> dict[str, MetricSpec | Callable[..., Any]]:

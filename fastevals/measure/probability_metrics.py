@@ -91,6 +91,29 @@ def log_loss(counts: ThresholdCounts) -> float:
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
 
 
+def mean_predicted(counts: ThresholdCounts) -> float:
+    """Return the mean predicted probability.
+
+    Compare it with the share of positives. It is also defined if all rows are of one class. Raises ValueError if a
+    score is not a probability.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> mean_predicted(fastevals.Ranking([0, 1, 1], [0.5, 0.5, 0.75]).counts)
+    0.5833333333333334
+    """
+    require_probabilities(counts)
+    counts._require_each_score("the mean predicted probability")
+    if are_whole(counts):
+        return _exact_mean(counts, probabilities)
+
+    def predicted(_: slice, groups: Groups) -> Any:
+        return np.sum((groups.positives + groups.negatives) * groups.p)
+
+    return min(mean_over_rows(counts, sweep_groups(counts, predicted)), 1.0)
+
+
 # Exact sums over rows: the same in any order and for any split into parts ---------------------------------------------
 
 FRACTION = 156  # bits after the binary point
@@ -176,6 +199,12 @@ def differences(scores: Floats) -> tuple[Floats, Floats]:
     """Return label minus probability."""
     p = _nan_unless_probabilities(scores)
     return 1 - p, -p
+
+
+def probabilities(scores: Floats) -> tuple[Floats, Floats]:
+    """Return the probabilities."""
+    p = _nan_unless_probabilities(scores)
+    return p, p
 
 
 def squared_losses(scores: Floats) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, check_costs, check_number, keyword_parameters
+from fastevals._options import check_choice, check_costs, check_number, keyword_parameters, plain_name
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import (
     calibration_errors,
@@ -103,8 +103,8 @@ class Metric:
     function : callable
         Returns a number or an `OperatingPoint`, or an array with the shape of the cells, the stack or the sums; NaN if
         undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
-    greater_is_better : bool
-        Direction.
+    greater_is_better : bool or None
+        Direction; None if neither higher nor lower values are better, so that no threshold is best by the metric.
     bounds : tuple of float
         Lowest and highest values.
     needs : tuple of str
@@ -137,19 +137,24 @@ class Metric:
     family : bool
         Whether each usual choice of the metric's options has an entry of its own (F1 is the F-score with beta 1). The
         report and `best_threshold` use these entries instead.
-    certificate : "ends", "steps", "distances", "thresholds" or ""
+    neutral : float, optional
+        Value of a metric of cells beyond which, in the direction sought, its best value is at a vertex of the ROC
+        polyline. Without it, every best value is.
+    certificate : "ends", "corners", "steps", "distances", "thresholds" or ""
         What bounds the metric if only ranges of the scores are known. "ends": its values in the worst and the best
         order, because it never gets worse when a positive's score rises or a negative's falls (for cells, at each
-        threshold). "steps": sums of bounds per step. "distances": the one-sided distances. "thresholds": the ends, but
-        only at thresholds between ranges. "": nothing.
+        threshold). "corners": for cells, its values with each class in its worst and best order. "steps": sums of
+        bounds per step. "distances": the one-sided distances. "thresholds": the ends, but only at thresholds between
+        ranges. "": nothing.
     in_reports : bool
         Whether reports compute the metric for each model. Reports show one calibration error in bins, and the debiased
         one with its interval.
     column : dict of str to int
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
         "classes", and "numbers".
-    trials : "rows", "positives", "negatives", "predicted" or ""
-        The rows of which the metric is a share, if their number is taken as fixed.
+    trials : "rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives" or ""
+        The rows of which the metric is a share, if their number is taken as fixed. The share of all rows is that of
+        rows with any class ("rows"), or of rows with respect to one class ("rows by class").
     of_pairs : callable, optional
         Given twice the number of positive-negative pairs ranked right and twice the number of all pairs, returns the
         metric multiplied by the second number.
@@ -175,7 +180,7 @@ class Metric:
     title: str
     of: Literal["ranking", "probabilities", "cells", "matrix", "targets", "queries"]
     function: Callable[..., Any]
-    greater_is_better: bool = True
+    greater_is_better: bool | None = True
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
     takes_weights: bool = True
@@ -189,10 +194,11 @@ class Metric:
     on_hull: bool = False
     symmetric: bool = False
     family: bool = False
-    certificate: Literal["ends", "steps", "distances", "thresholds", ""] = ""
+    neutral: float | None = None
+    certificate: Literal["ends", "corners", "steps", "distances", "thresholds", ""] = ""
     in_reports: bool = True
     column: Mapping[str, int] = field(default_factory=dict)
-    trials: Literal["rows", "positives", "negatives", "predicted", ""] = ""
+    trials: Literal["rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives", ""] = ""
     of_pairs: Callable[[Any, Any], Any] | None = None
     area: ranking_metrics.Area | None = None
     loss: error_metrics.RowLoss | None = None
@@ -244,6 +250,7 @@ class Metric:
 
 
 UNBOUNDED = (-math.inf, math.inf)
+_NOT_NEGATIVE = (0.0, math.inf)
 _POSITIVES = ("positives",)
 _NEGATIVES = ("negatives",)
 
@@ -511,6 +518,16 @@ METRICS: dict[str, Metric] = {
             calibration_errors.smooth_calibration_error,
             synonyms="smece smooth_ece",
         ),
+        Metric(
+            "mean_predicted",
+            "mean predicted",
+            "probabilities",
+            probability_metrics.mean_predicted,
+            greater_is_better=None,
+            needs=(),
+            replicate=_mean_over_rows(probability_metrics.probabilities),
+            synonyms="mean_prediction mean_predicted_probability",
+        ),
         _of_cells(
             "accuracy",
             "accuracy",
@@ -592,6 +609,71 @@ METRICS: dict[str, Metric] = {
             trials="positives",
         ),
         _of_cells(
+            "negative_predictive_value",
+            "NPV",
+            cells.negative_predictive_value,
+            needs=(),
+            synonyms="npv",
+            trials="predicted negatives",
+        ),
+        _of_cells(
+            "positive_likelihood_ratio",
+            "LR+",
+            cells.positive_likelihood_ratio,
+            bounds=_NOT_NEGATIVE,
+            synonyms="lr+ plr",
+            aliases="likelihood_ratio",
+        ),
+        _of_cells(
+            "negative_likelihood_ratio",
+            "LR-",
+            cells.negative_likelihood_ratio,
+            greater_is_better=False,
+            bounds=_NOT_NEGATIVE,
+            synonyms="lr- nlr",
+        ),
+        _of_cells(
+            "diagnostic_odds_ratio",
+            "DOR",
+            cells.diagnostic_odds_ratio,
+            bounds=_NOT_NEGATIVE,
+            symmetric=True,
+            synonyms="dor",
+            aliases="odds_ratio",
+            neutral=1.0,
+        ),
+        _of_cells(
+            "prevalence",
+            "prevalence",
+            cells.prevalence,
+            certificate="corners",
+            greater_is_better=None,
+            needs=(),
+            synonyms="base_rate positive_share",
+            trials="rows by class",
+        ),
+        _of_cells(
+            "prediction_rate",
+            "prediction rate",
+            cells.prediction_rate,
+            certificate="corners",
+            greater_is_better=None,
+            needs=(),
+            synonyms="selection_rate predicted_positive_rate rate_of_positive_predictions rpp",
+            aliases="positive_rate",
+            trials="rows by class",
+        ),
+        _of_cells(
+            "fowlkes_mallows",
+            "FM",
+            cells.fowlkes_mallows,
+            needs=_POSITIVES,
+            parts=cells.fowlkes_mallows_parts,
+            synonyms="fowlkes_mallows_index",
+            aliases="fowlkes_mallows_score g_measure",
+            neutral=0.0,
+        ),
+        _of_cells(
             "f1",
             "F1",
             cells.f_score,
@@ -630,6 +712,17 @@ METRICS: dict[str, Metric] = {
             aliases="j",
         ),
         _of_cells(
+            "markedness",
+            "markedness",
+            cells.markedness,
+            bounds=(-1.0, 1.0),
+            needs=(),
+            symmetric=True,
+            synonyms="delta_p psi",
+            certificate="thresholds",
+            neutral=0.0,
+        ),
+        _of_cells(
             "matthews",
             "MCC",
             cells.matthews,
@@ -638,6 +731,7 @@ METRICS: dict[str, Metric] = {
             synonyms="mcc matthews_corrcoef phi_coefficient",
             aliases="phi",
             certificate="thresholds",
+            neutral=0.0,
             column={"scores": 5, "labels": 6},
         ),
         _of_cells(
@@ -722,6 +816,18 @@ METRICS: dict[str, Metric] = {
             check_options=_checked_quantile,
             synonyms="quantile_loss mean_pinball_loss",
         ),
+        Metric(
+            "mean_error",
+            "mean error",
+            "targets",
+            error_metrics.mean_error,
+            greater_is_better=None,
+            bounds=UNBOUNDED,
+            needs=(),
+            loss=error_metrics.SIGNED,
+            synonyms="mean_bias_error mbe",
+            aliases="bias signed_bias",
+        ),
         _of_queries("ndcg", query_metrics.ndcg, "ndcg_cut ndcg_score normalized_dcg retrieval_normalized_dcg"),
         _of_queries("dcg", query_metrics.dcg, "dcg_score discounted_cumulative_gain", needs=(), bounds=(0.0, math.inf)),
         _of_queries("map", query_metrics.average_precision, "map_cut mean_average_precision retrieval_map"),
@@ -742,7 +848,9 @@ def columns_of(table: str, of: str = "") -> tuple[str, ...]:
     return tuple(each.name for each in sorted(found, key=lambda each: each.column[table]))
 
 
-FULL_NAMES.update({written: name for name, metric in METRICS.items() for written in (name, *metric.synonyms.split())})
+FULL_NAMES.update(
+    {plain_name(written): name for name, metric in METRICS.items() for written in (name, *metric.synonyms.split())}
+)
 
 
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
@@ -766,6 +874,16 @@ def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
     """Return the metric that an argument names, among those of one kind."""
     names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
     return SCORE_METRICS[name_among(argument, name, names)]
+
+
+def find_criterion(argument: str, name: str, *, families: bool = False) -> Metric:
+    """Return the metric that an argument names, among those by which a threshold can be best."""
+    names = [
+        each.name
+        for each in METRICS.values()
+        if each.of == "cells" and each.greater_is_better is not None and (families or not each.family)
+    ]
+    return METRICS[name_among(argument, name, names)]
 
 
 def name_among(argument: str, name: Any, names: Collection[str]) -> str:

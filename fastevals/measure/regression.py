@@ -158,6 +158,8 @@ class RegressionMetrics(Frozen, Generic[V]):
         ``1 - sum((y_true - y_pred)**2) / sum((y_true - mean(y_true))**2)``; NaN if the targets are constant.
     pinball_loss : float or ndarray
         Mean of ``quantile * (y_true - y_pred)`` where this is positive, else of ``(quantile - 1) * (y_true - y_pred)``.
+    mean_error : float or ndarray
+        Mean of ``y_pred - y_true``, the signed bias: above 0 if predictions are too high on average.
     n_samples : int
         Rows of weight above zero.
     quantile : float
@@ -179,6 +181,7 @@ class RegressionMetrics(Frozen, Generic[V]):
     mean_absolute_percentage_error: V
     r2: V
     pinball_loss: V
+    mean_error: V
     n_samples: int
     quantile: float
     names: tuple[Any, ...] | None = None

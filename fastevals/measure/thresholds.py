@@ -14,7 +14,7 @@ from fastevals._options import as_flag, check_number, python_number
 from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
-from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_metric
+from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_criterion
 from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
 LARGEST_INTEGER_OPTION = 2**15  # above it, squares times counts could exceed 64 bits
@@ -47,7 +47,7 @@ def best_threshold(
         _check_costs_used("a function", (), options)
         function, sign = _as_cell_function("metric", metric), -1 if maximize is False else 1
         return _operating_point(counts, best_row(counts, lambda at: sign * function(at)), function)
-    entry = find_metric("metric", metric, of="cells")
+    entry = find_criterion("metric", metric)
     entry_options = entry.own_options(options)
     _check_costs_used(repr(entry.name), entry_options, options)
     row = best_row_by(counts, entry, entry_options, maximize)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from operator import methodcaller
 from types import MappingProxyType
 from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
@@ -28,11 +29,11 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.metric_specs import MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking.squares import SquaredWeights
-from fastevals.measure.registry import METRICS, Detail, find_metric
+from fastevals.measure.registry import METRICS, Detail, find_criterion
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.rounding import BETTER, WORSE, LooseCounts, Spare, moved, moved_cells, moved_curve
@@ -125,6 +126,8 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         low, high = sorted(
             metric.of_counts(move(counts, spare, side)) for counts, side in ((cells.worst, WORSE), (cells.best, BETTER))
         )
+    elif metric.threshold is not None and entry.certificate == "corners":
+        low, high = _ends_of(*_values_at_corners(cells, metric, spare))
     elif entry.of == "probabilities":
         raise_untold(str(spec))
     else:
@@ -189,6 +192,16 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
     )
     worst, best = Cells(tp, fp + more_fp, fn, tn - more_fp), Cells(tp + more_tp, fp, fn - more_tp, tn)
     return moved_cells(worst, spare, WORSE), moved_cells(best, spare, BETTER)
+
+
+def _values_at_corners(cells: ScoreCells, metric: RankingMetric, spare: Spare) -> Iterator[Any]:
+    """Yield a metric of cells at a threshold for all combinations of extreme counts, each moved by rounding."""
+    assert metric.of_cells is not None
+    ends = [counts.cells(counts.rows_at_least(metric.threshold)) for counts in (cells.worst, cells.best)]
+    off = spare.positives, spare.negatives, spare.positives, spare.negatives
+    for positives, negatives, *sides in product(ends, ends, *[(WORSE, BETTER)] * 4):
+        at = positives.tp, negatives.fp, positives.fn, negatives.tn
+        yield metric.of_cells(Cells(*map(moved, at, off, sides)))
 
 
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
@@ -590,10 +603,10 @@ class CertifiedRanking(BaseRanking):
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
-        bounds, greater, certificate = (-math.inf, math.inf), maximize is not False, ""
+        bounds, greater, certificate, neutral = (-math.inf, math.inf), maximize is not False, "", None
         if not callable(metric):
-            entry = find_metric("metric", metric, of="cells")
-            metric, certificate = entry.name, entry.certificate
+            entry = find_criterion("metric", metric)
+            metric, certificate, neutral = entry.name, entry.certificate, entry.neutral
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
         if math.isnan(value):  # with one class, NaN everywhere; otherwise perhaps only at cuts
@@ -604,8 +617,10 @@ class CertifiedRanking(BaseRanking):
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
-        # The best value is at a corner of the ROC polyline; for a signed metric, only if the value has the sought sign.
-        at_corners = monotone or (certificate == "thresholds" and (value if greater else -value) > 0)
+        # The best is at a corner of the ROC polyline; for some metrics, only if it is better than a neutral value.
+        at_corners = monotone or certificate == "thresholds"
+        if neutral is not None:
+            at_corners &= value > neutral if greater else value < neutral
         exact = self._is_exact and (at_corners or self.cells.are_atoms)
         return self._attained(value, threshold, (least, best), bounds, exact=exact)
 
@@ -763,6 +778,10 @@ class CertifiedRanking(BaseRanking):
     def log_loss(self) -> NoReturn:
         """Raise ValueError, because ranges of scores do not determine the result."""
         raise_untold("the log loss")
+
+    def mean_predicted(self) -> NoReturn:
+        """Raise ValueError, because ranges of scores do not determine the result."""
+        raise_untold("the mean predicted probability")
 
     def calibration_curve(self, *bins: Any, **options: Any) -> NoReturn:
         """Raise ValueError, because ranges of scores do not determine the result."""

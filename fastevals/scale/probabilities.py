@@ -215,6 +215,10 @@ class ProbabilitySummary(Summary):
         _, logs, infinite, _, rest = self._losses
         return self._mean("log_loss", logs, infinite, rest)
 
+    def mean_predicted(self) -> float:
+        """Return the mean probability, like `Ranking.mean_predicted`; NaN without rows."""
+        return self._mean("mean_predicted", sum(self._sums), 0, 0)
+
     def _mean(self, name: str, total: int, infinite: int, rest: int) -> float:
         n = self.n_positives + self.n_negatives
         if self.are_probabilities and n:

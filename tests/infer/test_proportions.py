@@ -246,7 +246,7 @@ def test_ends_are_exact_and_within_bounds(method: Any, alternative: Any, level: 
     ("matrix", "metric", "options", "message"),
     [
         ([[1, 2], [3, 4]], "recall", {}, "matrix must be ConfusionMatrix, got list"),
-        (BINARY, "f1", {}, "metric must be one of 'accuracy', .*'false_negative_rate'; got 'f1'"),
+        (BINARY, "f1", {}, "metric must be one of 'accuracy', .*'prediction_rate'; got 'f1'"),
         (BINARY, "recall", {"method": "wald"}, "method must be one of 'wilson', 'clopper-pearson'; got 'wald'"),
         (BINARY, "recall", {"alternative": "both"}, "alternative must be one of 'two-sided', 'less', 'greater'; got"),
         (BINARY, "recall", {"confidence_level": 95}, r"confidence_level must be in \(0, 1\), got 95"),

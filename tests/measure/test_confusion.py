@@ -595,6 +595,9 @@ def test_metrics_against_scikit_learn() -> None:
         for average in (None, "micro", "macro", "weighted"):
             expected = sk.fbeta_score(*pairs, beta=2.5, average=average)
             np.testing.assert_allclose(matrix.f_score(2.5, average=average), expected, rtol=1e-13)
+        if k == 2 and counts[0, 1]:
+            ratios = matrix.positive_likelihood_ratio(), matrix.negative_likelihood_ratio()
+            assert ratios == pytest.approx(sk.class_likelihood_ratios(*pairs), rel=1e-14)
         assert matrix.accuracy() == pytest.approx(sk.accuracy_score(*pairs), rel=1e-14)
         assert matrix.hamming_loss() == pytest.approx(sk.hamming_loss(*pairs), rel=1e-14)
         assert matrix.matthews() == pytest.approx(sk.matthews_corrcoef(*pairs), rel=1e-12)
@@ -635,6 +638,12 @@ def test_f_of_nothing_is_undefined() -> None:
         ("recall", [[3, 1], [0, 0]]),
         ("specificity", [[0, 0], [2, 1]]),
         ("jaccard", [[3, 0], [0, 0]]),
+        ("negative_predictive_value", [[0, 3], [0, 2]]),
+        ("positive_likelihood_ratio", [[3, 0], [2, 0]]),
+        ("negative_likelihood_ratio", [[0, 3], [0, 2]]),
+        ("diagnostic_odds_ratio", [[3, 0], [2, 0]]),
+        ("markedness", [[0, 3], [0, 2]]),
+        ("fowlkes_mallows", [[3, 0], [2, 0]]),
         ("matthews", [[3, 0], [2, 0]]),
         ("matthews", [[0, 0], [2, 3]]),
         ("cohen_kappa", [[3, 0], [0, 0]]),
@@ -652,6 +661,13 @@ def test_undefined_is_nan_with_a_warning(name: str, counts: Any) -> None:
     with pytest.warns(UndefinedMetricWarning, match="1 of 2 values have a zero denominator"):
         values = getattr(stack, name)()
     assert np.isnan(values).tolist() == [True, False]
+
+
+def test_likelihood_ratios_may_be_infinite() -> None:
+    perfect, alarming = ConfusionMatrix([[5, 0], [2, 3]]), ConfusionMatrix([[0, 5], [1, 4]])
+    assert (perfect.positive_likelihood_ratio(), perfect.diagnostic_odds_ratio()) == (math.inf, math.inf)
+    assert (alarming.negative_likelihood_ratio(), alarming.diagnostic_odds_ratio()) == (math.inf, 0.0)
+    assert ConfusionMatrix([[5, 0], [2, 3]]).negative_likelihood_ratio() == pytest.approx(0.4)
 
 
 def test_cost_of_nothing_is_undefined() -> None:

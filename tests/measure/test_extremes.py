@@ -36,9 +36,10 @@ from tests.reference import regression as of_targets
 TIED = [1] * 12 + [0] + [1] * 11 + [0] + [1] * 10 + [0], [4] + [3] * 12 + [2] * 12 + [1] * 11
 OF_CELLS = [
     "accuracy", "error_rate", "precision", "recall", "specificity", "f1", "jaccard", "balanced_accuracy",
-    "informedness", "matthews", "cohen_kappa",
+    "informedness", "matthews", "cohen_kappa", "negative_predictive_value", "positive_likelihood_ratio",
+    "negative_likelihood_ratio", "diagnostic_odds_ratio", "fowlkes_mallows", "markedness",
 ]  # fmt: skip
-LOWER = ("error_rate", "expected_cost")
+LOWER = ("error_rate", "expected_cost", "negative_likelihood_ratio")
 
 
 def exact_best(name: str, y: Any, s: Any, costs: tuple[int, int] = (1, 1)) -> Any:
@@ -50,6 +51,8 @@ def exact_best(name: str, y: Any, s: Any, costs: tuple[int, int] = (1, 1)) -> An
             squares = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
             excess = tp * tn - fp * fn
             return excess * abs(excess) / squares if squares else None
+        if name == "fowlkes_mallows":
+            return Fraction(tp * tp, (tp + fp) * (tp + fn)) if tp + fp else None
         if name == "expected_cost":
             return costs[0] * fp + costs[1] * fn
         return reference.CELL_METRICS[name](tp, fp, fn, tn)

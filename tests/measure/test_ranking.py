@@ -48,7 +48,9 @@ EXPECTED = FAWCETT["expected"]
 Y = np.array([0, 1, 1, 0, 1, 0, 1, 1])
 S = np.array([0.5, 0.25, 0.75, 0.5, 0.5, 0.125, 0.875, 0.125])
 W = np.array([1.0, 0.5, 2.0, 0.25, 0.0, 1.0, 1.5, 3.0])
-CELL_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == "cells"]
+CELL_NAMES = [
+    name for name, metric in SCORE_METRICS.items() if metric.of == "cells" and metric.greater_is_better is not None
+]
 
 
 def ranking_of(case: Case) -> Ranking:

@@ -40,7 +40,9 @@ from tests.strategies import (
     unweighted,
 )
 
+DIRECTED = {name: metric for name, metric in SCORE_METRICS.items() if metric.greater_is_better is not None}
 every_metric = pytest.mark.parametrize("metric", SCORE_METRICS.values(), ids=SCORE_METRICS.keys())
+every_directed_metric = pytest.mark.parametrize("metric", DIRECTED.values(), ids=DIRECTED.keys())
 OF_ANY_SCORES = [metric for metric in SCORE_METRICS.values() if metric.of != "probabilities"]
 OF_WEIGHTED = [metric for metric in SCORE_METRICS.values() if metric.takes_weights]
 RANKING_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == "ranking"]
@@ -239,6 +241,21 @@ def test_best_threshold_and_intervals_of_proportions_know_other_names_too():
         fastevals.proportion_interval(matrix, "error")
 
 
+def test_no_threshold_or_model_is_best_by_a_metric_without_direction():
+    undirected = [name for name, metric in METRICS.items() if metric.greater_is_better is None]
+    assert undirected == ["mean_predicted", "prevalence", "prediction_rate", "mean_error"]
+    ranking = Ranking([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
+    for name in ("prevalence", "selection_rate"):
+        with pytest.raises(ValueError, match=f"^metric must be one of 'accuracy', .*; got '{name}'$"):
+            ranking.best_threshold(name)
+        with pytest.raises(ValueError, match="^best must be one of 'accuracy', .*; got 'pre"):
+            fastevals.metric("recall", best=name)
+    report = fastevals.report({"y": [0, 1, 0, 1], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.5, 0.2, 0.1, 0.4]}, label="y",
+                              score=["a", "b"], n_resamples=0)  # fmt: skip
+    best = report.to_dict()["blocks"][0]["best"]
+    assert (best["prediction_rate"], best["negative_predictive_value"]) == ([], ["a"])
+
+
 # Values -----------------------------------------------------------------------------------------------------------
 
 
@@ -253,7 +270,7 @@ def test_values_are_within_the_bounds(case):
         assert (found <= metric.bounds[1]).all(), metric.name
 
 
-@every_metric
+@every_directed_metric
 def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
     bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
     rng = np.random.default_rng(1)
@@ -277,7 +294,7 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
             found = found[~np.isnan(found)]
             assert (found >= metric.bounds[0]).all()
             assert (found <= metric.bounds[1]).all()
-            if labels is y and metric.takes_weights:
+            if labels is y and metric.takes_weights and metric.greater_is_better is not None:
                 assert best_value(metric, ranking) == pytest.approx(bound, abs=1e-14)
 
 
@@ -320,7 +337,7 @@ def test_classes_a_metric_needs_and_those_it_does_not(metric, n):
         found = values(metric, Ranking(np.full(n, int(present == "positives")), scores))
         if absent in metric.needs or ("pairs" in metric.needs and n == 1):
             assert np.isnan(found).all()
-        else:
+        elif n > 1 or metric.name != "markedness":  # a row predicted positive, and one predicted negative
             assert np.isfinite(found).any()
 
 
@@ -411,6 +428,10 @@ SWAPPED = {
     "expected_cost": "expected_cost",
     "recall": "specificity",
     "specificity": "recall",
+    "precision": "negative_predictive_value",
+    "negative_predictive_value": "precision",
+    "markedness": "markedness",
+    "diagnostic_odds_ratio": "diagnostic_odds_ratio",
     "false_positive_rate": "false_negative_rate",
     "false_negative_rate": "false_positive_rate",
     "balanced_accuracy": "balanced_accuracy",

@@ -50,6 +50,10 @@ def brier_score(y_true: Any, y_score: Any, weights: Any = None) -> Fraction:
     return mean(rows_of(y_true, y_score, weights), lambda row: (probability(row) - label(row)) ** 2)
 
 
+def mean_predicted(y_true: Any, y_score: Any, weights: Any = None) -> Fraction:
+    return mean(rows_of(y_true, y_score, weights), probability)
+
+
 def log_loss(y_true: Any, y_score: Any, weights: Any = None) -> float:
     rows = rows_of(y_true, y_score, weights)
     with localcontext(prec=1200):  # 1 - 5e-324 has more than a thousand digits

@@ -9,6 +9,8 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
+from tests.reference.ranking import CELL_METRICS
+
 Matrix = Sequence[Sequence[Any]]
 Value = Fraction | None
 
@@ -65,6 +67,13 @@ RATES = {
     "jaccard": lambda tp, fp, fn, tn: ratio(tp, tp + fp + fn),
     "f_score": lambda tp, fp, fn, tn: f_score(tp, fp, fn),
 }
+RATES |= {
+    name: CELL_METRICS[name]
+    for name in (
+        "negative_predictive_value", "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio",
+        "prevalence", "prediction_rate", "fowlkes_mallows", "markedness",
+    )
+}  # fmt: skip
 
 
 def averaged(rate: Any, matrix: Matrix, average: str | None) -> Any:
@@ -82,7 +91,7 @@ def averaged(rate: Any, matrix: Matrix, average: str | None) -> Any:
     support = [tp + fn for tp, _, fn, _ in cells]
     if any(value is None and there for value, there in zip(values, support, strict=True)) or not sum(support):
         return None
-    return sum(((v or 0) * s for v, s in zip(values, support, strict=True)), Fraction(0)) / sum(support)
+    return sum((v * s for v, s in zip(values, support, strict=True) if s), Fraction(0)) / sum(support)
 
 
 def accuracy(matrix: Matrix) -> Value:

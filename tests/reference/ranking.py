@@ -265,6 +265,11 @@ def ratio(numerator: Fraction, denominator: Fraction) -> Fraction | None:
     return numerator / denominator if denominator else None
 
 
+def endless(numerator: Fraction, denominator: Fraction) -> Fraction | float | None:
+    """Divide; a number above 0 over 0 is infinite."""
+    return math.inf if numerator and not denominator else ratio(numerator, denominator)
+
+
 def both(a: Fraction | None, b: Fraction | None, combine: Callable[[Fraction, Fraction], Fraction]) -> Fraction | None:
     return None if a is None or b is None else combine(a, b)
 
@@ -290,6 +295,16 @@ CELL_METRICS: dict[str, Callable[..., Any]] = {
     "specificity": lambda tp, fp, fn, tn: ratio(tn, tn + fp),
     "false_positive_rate": lambda tp, fp, fn, tn: ratio(fp, tn + fp),
     "false_negative_rate": lambda tp, fp, fn, tn: ratio(fn, tp + fn),
+    "negative_predictive_value": lambda tp, fp, fn, tn: ratio(tn, tn + fn),
+    "positive_likelihood_ratio": lambda tp, fp, fn, tn: both(ratio(tp, tp + fn), ratio(fp, tn + fp), endless),
+    "negative_likelihood_ratio": lambda tp, fp, fn, tn: both(ratio(fn, tp + fn), ratio(tn, tn + fp), endless),
+    "diagnostic_odds_ratio": lambda tp, fp, fn, tn: endless(tp * tn, fp * fn),
+    "prevalence": lambda tp, fp, fn, tn: ratio(tp + fn, tp + fp + fn + tn),
+    "prediction_rate": lambda tp, fp, fn, tn: ratio(tp + fp, tp + fp + fn + tn),
+    "fowlkes_mallows": lambda tp, fp, fn, tn: both(
+        ratio(tp, tp + fp), ratio(tp, tp + fn), lambda a, b: math.sqrt(a * b)
+    ),
+    "markedness": lambda tp, fp, fn, tn: both(ratio(tp, tp + fp), ratio(tn, tn + fn), lambda a, b: a + b - 1),
     "f1": lambda tp, fp, fn, tn: ratio(2 * tp, 2 * tp + fp + fn),
     "jaccard": lambda tp, fp, fn, tn: ratio(tp, tp + fp + fn),
     "balanced_accuracy": lambda tp, fp, fn, tn: both(ratio(tp, tp + fn), ratio(tn, tn + fp), lambda a, b: (a + b) / 2),
@@ -297,7 +312,10 @@ CELL_METRICS: dict[str, Callable[..., Any]] = {
     "matthews": _matthews,
     "cohen_kappa": _kappa,
 }
-LOWER_IS_BETTER = {"error_rate", "expected_cost", "false_positive_rate", "false_negative_rate"}
+LOWER_IS_BETTER = {
+    "error_rate", "expected_cost", "false_positive_rate", "false_negative_rate", "negative_likelihood_ratio"
+}  # fmt: skip
+NEITHER_IS_BETTER = {"prevalence", "prediction_rate"}
 
 
 def best_threshold(metric: Callable[..., Any], maximize: bool, y_true: Any, y_score: Any, weights: Any = None) -> Any:

@@ -31,6 +31,7 @@ def metrics(
         "median_absolute_error": median_absolute_error(y_true, y_pred, weights),
         "mean_absolute_percentage_error": float(sum(w * abs(e) / max(abs(y), EPSILON) for y, e, w in rows) / weight),
         "r2": float(1 - square / scatter) if scatter else math.nan,
+        "mean_error": float(-sum(w * e for _, e, w in rows) / weight),
         "pinball_loss": float(sum(w * max(q * e, (q - 1) * e) for _, e, w in rows) / weight),
     }
 

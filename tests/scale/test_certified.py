@@ -28,7 +28,7 @@ AT_BEST = [
 NOT_MONOTONE = [
     MetricSpec(name, {} if entry.of == "ranking" else {"best": name})
     for name, entry in METRICS.items()
-    if entry.of in ("ranking", "cells") and not entry.monotone
+    if entry.of in ("ranking", "cells") and not entry.monotone and entry.greater_is_better is not None
 ]
 LIMITED = [
     metric("recall", precision=0.5), metric("precision", recall=0.6), metric("recall", fpr=0.3),

@@ -28,7 +28,7 @@ SPECS = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.2, min_tpr=0.7, standardize=False),
     *(metric(name, threshold=0.5) for name, entry in METRICS.items() if entry.of == "cells" and entry.monotone),
-    metric("matthews", threshold=0.5),
+    *(metric(name, threshold=0.5) for name in ("matthews", "markedness", "prevalence", "prediction_rate")),
     metric("expected_cost", threshold=0.5, cost_fp=10, cost_fn=1),
     metric("expected_cost", threshold=0.5, cost_fp=1, cost_fn=10, prior=0.2),
     *(metric(name, best=name) for name in ("f1", "accuracy", "cohen_kappa", "informedness", "expected_cost")),
@@ -36,7 +36,10 @@ SPECS = [
     metric("recall", fpr=0.25),
     metric("precision", recall=0.7),
 ]
-BEST = ("f1", "accuracy", "error_rate", "informedness", "matthews", "precision", "expected_cost")
+BEST = (
+    "f1", "accuracy", "error_rate", "informedness", "matthews", "precision", "expected_cost", "markedness",
+    "diagnostic_odds_ratio", "negative_likelihood_ratio", "fowlkes_mallows",
+)  # fmt: skip
 LIMITS = ({"precision": 0.6}, {"recall": 0.7}, {"fpr": 0.25}, {"tpr": 0.7})
 
 
@@ -53,7 +56,7 @@ def case(seed: int) -> tuple[Any, Any, Any]:
 def assert_holds(found: Any, true: float, what: Any, bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
     """Assert that a number is the rows', or that a certificate contains it, within the metric's bounds."""
     if isinstance(found, Certified):
-        rounding = 1e-12 * max(abs(true), 1)
+        rounding = 1e-12 * max(abs(true), 1) if np.isfinite(true) else 0.0
         if np.isnan(true):  # no threshold meets a limit
             return
         assert found.low - rounding <= true <= found.high + rounding, (what, found, true)

@@ -411,6 +411,27 @@ class BaseRanking(ABC):
         """
         return probability_metrics.log_loss(self.counts)
 
+    def mean_predicted(self) -> float:
+        """Mean predicted probability, to compare with the share of positives.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN without rows.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.25, 0.25, 0.5, 0.75]).mean_predicted()
+        0.4375
+        """
+        return probability_metrics.mean_predicted(self.counts)
+
     def expected_calibration_error(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> float:
         """Mean distance between mean predicted probability and share of positives, over bins of probabilities.
 

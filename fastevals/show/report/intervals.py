@@ -350,15 +350,16 @@ def metric_title(name: str) -> str:
     return METRICS[name].title if name in METRICS else name
 
 
-def is_greater_better(metric: str) -> bool:
+def is_greater_better(metric: str) -> bool | None:
     """Return whether higher values of a metric are better: true for means over classes, which are in no registry."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
 def best_models(metric: str, models: Sequence[Any]) -> tuple[str, ...]:
     """Return the models with the best value of a metric, in a block of any kind of report."""
+    greater = is_greater_better(metric)
     defined = [model.metrics[metric] for model in models if not math.isnan(model.metrics[metric])]
-    best = (max if is_greater_better(metric) else min)(defined, default=math.nan)
+    best = math.nan if greater is None else (max if greater else min)(defined, default=math.nan)
     return tuple(model.name for model in models if model.metrics[metric] == best)
 
 

@@ -29,7 +29,7 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
-from fastevals.measure.registry import find_metric
+from fastevals.measure.registry import find_criterion
 from fastevals.reading.columns import (
     ColumnRoles,
     NamedColumns,
@@ -254,7 +254,7 @@ def _threshold_rule(options: ReportOptions) -> ThresholdRule:
     costs = _costs(options.cost_fp, options.cost_fn, options.prior)
     if threshold is None:
         best = ("f1" if costs is None else "expected_cost") if best is None else best
-        best = find_metric(option("best"), best, of="cells").name
+        best = find_criterion(option("best"), best).name
         if best == "expected_cost":
             costs = costs or _costs(1.0, 1.0)
     elif best is not None:
