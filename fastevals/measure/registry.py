@@ -148,7 +148,7 @@ class Metric:
         ranges. "": nothing.
     in_reports : bool
         Whether reports compute the metric for each model. Reports show one calibration error in bins, and the debiased
-        one with its interval.
+        one with its interval; the mean prediction is in their comparison with the observed rows.
     column : dict of str to int
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
         "classes", and "numbers".
@@ -526,6 +526,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=None,
             needs=(),
             replicate=_mean_over_rows(probability_metrics.probabilities),
+            in_reports=False,
             synonyms="mean_prediction mean_predicted_probability",
         ),
         _of_cells(
@@ -718,7 +719,6 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             needs=(),
             symmetric=True,
-            synonyms="delta_p psi",
             certificate="thresholds",
             neutral=0.0,
         ),

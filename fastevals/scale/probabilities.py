@@ -256,7 +256,7 @@ class ProbabilitySummary(Summary):
 
     def metrics(self) -> dict[str, float]:
         """Return Brier score, log loss and calibration error by name; NaN if scores are not probabilities."""
-        names = [name for name in SCORE_METRICS if hasattr(type(self), name)]
+        names = [name for name, entry in SCORE_METRICS.items() if entry.in_reports and hasattr(type(self), name)]
         return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:

@@ -253,7 +253,7 @@ def test_no_threshold_or_model_is_best_by_a_metric_without_direction():
     report = fastevals.report({"y": [0, 1, 0, 1], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.5, 0.2, 0.1, 0.4]}, label="y",
                               score=["a", "b"], n_resamples=0)  # fmt: skip
     best = report.to_dict()["blocks"][0]["best"]
-    assert (best["prediction_rate"], best["negative_predictive_value"]) == ([], ["a"])
+    assert (best["prediction_rate"], best["negative_predictive_value"]) == ([], ["a", "b"])
 
 
 # Values -----------------------------------------------------------------------------------------------------------
