@@ -248,7 +248,7 @@ def test_no_threshold_or_model_is_best_by_a_metric_without_direction():
     for name in ("prevalence", "selection_rate"):
         with pytest.raises(ValueError, match=f"^metric must be one of 'accuracy', .*; got '{name}'$"):
             ranking.best_threshold(name)
-        with pytest.raises(ValueError, match="^best must be one of 'accuracy', .*; got 'pre"):
+        with pytest.raises(ValueError, match=r"^best must be one of 'accuracy', .*; got 'pre"):
             fastevals.metric("recall", best=name)
     report = fastevals.report({"y": [0, 1, 0, 1], "a": [0.1, 0.2, 0.3, 0.4], "b": [0.5, 0.2, 0.1, 0.4]}, label="y",
                               score=["a", "b"], n_resamples=0)  # fmt: skip
