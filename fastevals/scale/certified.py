@@ -607,7 +607,7 @@ class CertifiedRanking(BaseRanking):
         if not callable(metric):
             entry = find_criterion("metric", metric)
             metric, certificate, neutral = entry.name, entry.certificate, entry.neutral
-            bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
+            bounds, greater = entry.bounds, bool(entry.greater_is_better if maximize is None else maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
         if math.isnan(value):  # with one class, NaN everywhere; otherwise perhaps only at cuts
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
