@@ -38,6 +38,9 @@ OF_FRAMES: dict[str, Any] = {"label": "y", "score": "p"}
 
 CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "BiasVarianceSummary.__init__": lambda **o: fe.BiasVarianceSummary([0, 1], **{"loss": "zero_one"} | o),
+    "CalibrationBins.from_counts": lambda **o: fe.CalibrationBins.from_counts(
+        fe.Ranking(Y, [0.1, 0.4, 0.3, 0.2, 0.6, 0.8]).counts, **o
+    ),
     "CalibrationCurve.from_counts": lambda **o: fe.CalibrationCurve.from_counts(RANKING.counts, **o),
     "ClassRankings.average_precision": lambda **o: CLASSES.average_precision(**o),
     "ClassRankings.precision_recall_curve": lambda **o: CLASSES.precision_recall_curve(**o),

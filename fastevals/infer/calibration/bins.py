@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import refuse_weighted
+from fastevals.counts import ThresholdCounts
 from fastevals.document.frames import Columns, make_columns
-from fastevals.infer.calibration.forecasts import Forecasts, bins_of
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, bins_of
 from fastevals.infer.proportions import share_interval
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_metrics import Bins, Strategy, cut_bins
-from fastevals.results import Frozen, check_confidence_level
+from fastevals.results import check_confidence_level
 
 Floats = NDArray[np.float64]
 BinOptions = tuple[int, Strategy]  # their number, and how they are cut
@@ -21,17 +23,17 @@ ONE_CLUSTER = "a bin with rows of a single cluster has no interval"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CalibrationBins(Frozen):
-    """Predicted and observed rates in bins of predicted probability; an edge belongs to the bin below it.
+class CalibrationBins(CalibrationCurve):
+    """A calibration curve with an interval for each bin's observed rate; `plots.plot_calibration` draws both.
 
     Attributes
     ----------
-    edges : ndarray of shape (n_bins + 1,)
-        Ascending from 0 to 1.
+    fraction_of_positives, mean_predicted : ndarray of shape (n_bins,)
+        Observed rate of positives, and mean probability; NaN for an empty bin.
     counts : ndarray of shape (n_bins,)
         Rows in each bin, or their weight.
-    mean_predicted, fraction_of_positives : ndarray of shape (n_bins,)
-        Mean probability, and the observed rate of positives; NaN for an empty bin.
+    edges : ndarray of shape (n_bins + 1,)
+        Ascending from 0 to 1; an edge belongs to the bin below it.
     low, high : ndarray of shape (n_bins,)
         Interval of the observed rate (not simultaneous).
     confidence_level : float
@@ -47,17 +49,44 @@ class CalibrationBins(Frozen):
     (array([0.2       , 0.76666667]), array([0.33333333, 0.66666667]), array([0.061, 0.208]))
     """
 
-    edges: Floats
-    counts: Floats
-    mean_predicted: Floats
-    fraction_of_positives: Floats
     low: Floats
     high: Floats
     confidence_level: float
     caution: str = ""
 
-    def __len__(self) -> int:
-        return self.counts.size
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ThresholdCounts,
+        *,
+        n_bins: int = 10,
+        strategy: Strategy = "quantile",
+        confidence_level: float = 0.95,
+    ) -> CalibrationBins:
+        """Make the bins, with Wilson's intervals, from counts of independent rows.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Counts of rows by probability, without weights.
+        n_bins, strategy
+            As for `CalibrationCurve.from_counts`.
+        confidence_level : float in (0, 1)
+            Level of the intervals.
+
+        Returns
+        -------
+        CalibrationBins
+            The same as `calibration(counts).bins`.
+
+        Raises
+        ------
+        ValueError
+            If a score is not a probability, counts are weights, or an option is out of range.
+        """
+        if counts.tps.dtype.kind == "f":
+            refuse_weighted("counts", counts)
+        return make_bins(CountedForecasts(None, False, 1.0, counts, None), (n_bins, strategy), confidence_level)
 
     def __str__(self) -> str:
         return self.to_text().rstrip()
@@ -66,22 +95,9 @@ class CalibrationBins(Frozen):
         return f"CalibrationBins({len(self)} bin{'s' * (len(self) != 1)}, {self.counts.sum():g} rows)"
 
     def _columns(self) -> Columns:
-        return make_columns(
-            {
-                "lower_edge": self.edges[:-1],
-                "upper_edge": self.edges[1:],
-                "mean_predicted": self.mean_predicted,
-                "fraction_of_positives": self.fraction_of_positives,
-                "low": self.low,
-                "high": self.high,
-                "count": self.counts,
-            }
-        )
-
-    @property
-    def curve(self) -> CalibrationCurve:
-        """The bins as a calibration curve, which `plots.plot_calibration` draws."""
-        return CalibrationCurve(self.fraction_of_positives, self.mean_predicted, self.counts, self.edges)
+        columns = CalibrationCurve._columns(self)
+        rows = columns.pop("count")
+        return {**columns, **make_columns({"low": self.low, "high": self.high}), "count": rows}
 
 
 def make_bins(forecasts: Forecasts, options: BinOptions, confidence_level: float) -> CalibrationBins:
@@ -105,7 +121,7 @@ def make_bins(forecasts: Forecasts, options: BinOptions, confidence_level: float
         rows = weight
     low, high = share_interval(rows * rate, rows * (1 - rate), "wilson", alpha, "two-sided")
     counts = weight / forecasts.unit if forecasts.is_weighted else bins.positives + bins.negatives
-    return CalibrationBins(bins.edges, counts, bins.mean_predicted, rate, low, high, confidence_level, caution)
+    return CalibrationBins(rate, bins.mean_predicted, counts, bins.edges, low, high, confidence_level, caution)
 
 
 def _effective_rows(forecasts: Forecasts, bins: Bins, weight: Floats, alpha: float) -> Floats:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.document.picture import AxisScale, Look, Outline, Picture
+from fastevals.document.picture import AxisScale, Look, Outline, Picture, ThinLines
+from fastevals.infer.calibration.bins import CalibrationBins
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.curves.reliability import ReliabilityCurve
@@ -37,7 +38,8 @@ def plot_calibration(
     Parameters
     ----------
     curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves. Empty bins have no point.
+        Curve of one model, or a mapping of names to curves. Empty bins have no point. With `calibration(...).bins`,
+        each bin's observed rate has its interval.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -127,9 +129,23 @@ def draw_calibration(picture: Picture, models: Models, color: Any = None) -> Non
         label = label_of(
             name, number("ECE", picture.number(name, "expected_calibration_error", each.expected_calibration_error))
         )
+        if isinstance(each, CalibrationBins):
+            _add_intervals(picture, each, look)
         picture.add_curve(each.mean_predicted[filled], each.fraction_of_positives[filled], label, look, ringed=True)
         _add_histogram(picture, each.edges, each.counts, look)
+    levels = {each.confidence_level for _, each in models if isinstance(each, CalibrationBins)}
+    if levels:
+        picture.add_entry(
+            f"{' and '.join(f'{100 * level:g}' for level in sorted(levels))} % interval of the observed rate"
+        )
     _finish(picture, models, CURVES["calibration"])
+
+
+def _add_intervals(picture: Picture, bins: CalibrationBins, look: Look) -> None:
+    """Add a vertical line for the interval of each bin's rate."""
+    known = ~np.isnan(bins.low)
+    ends = zip(bins.mean_predicted[known], bins.low[known], bins.high[known], strict=True)
+    picture.add(ThinLines("intervals", [np.array([(x, low), (x, high)]) for x, low, high in ends], look, 1.2))
 
 
 def draw_reliability(picture: Picture, models: Models, color: Any = None) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from fastevals import UndefinedMetricWarning, calibration
+from fastevals import CalibrationBins, Ranking, UndefinedMetricWarning, calibration
 from fastevals.infer.proportions import share_interval
 
 
@@ -28,7 +28,7 @@ def test_bins_of_rows_have_wilson_intervals(strategy: str) -> None:
         np.testing.assert_allclose((bins.low[k], bins.high[k]), (low, high), rtol=1e-12)
         assert bins.mean_predicted[k] == pytest.approx(p[here].mean(), rel=1e-12)
         assert (bins.counts[k], bins.fraction_of_positives[k]) == (here.sum(), y[here].mean())
-    assert bins.curve.expected_calibration_error > 0
+    assert CalibrationBins.from_counts(Ranking(y, p).counts, n_bins=4, strategy=strategy).to_dict() == bins.to_dict()
 
 
 def test_weighted_bins_count_effective_rows() -> None:
@@ -41,6 +41,12 @@ def test_weighted_bins_count_effective_rows() -> None:
         rows = w.sum() ** 2 / (w**2).sum()
         low, _ = share_interval(rows * share, rows * (1 - share), "wilson", 0.05, "two-sided")
         np.testing.assert_allclose((bins.low[k], bins.counts[k]), (low, w.sum()), rtol=1e-9)
+
+
+def test_sums_of_weights_have_no_bins_with_intervals() -> None:
+    y, p = forecasts()
+    with pytest.raises(ValueError, match="counts must count rows, but has weights"):
+        CalibrationBins.from_counts(Ranking(y, p, sample_weight=np.full(y.size, 0.5)).counts)
 
 
 def test_clusters_widen_the_intervals_of_bins() -> None:

@@ -417,6 +417,17 @@ def test_cost_difference(digits):
     assert legend(ax) == [f"mean saving {difference.mean_saving:.3f}", "no saving"]
 
 
+def test_calibration_bins_have_their_intervals():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    bins = fastevals.calibration(rng.random(300) < p, p, n_bins=4).bins
+    ax = plots.plot_calibration(bins, ax=axes())
+    (lines,) = [each for each in ax.collections if each.get_label() == "_intervals"]
+    expected = np.stack([bins.mean_predicted, bins.low, bins.mean_predicted, bins.high], axis=1).reshape(4, 2, 2)
+    np.testing.assert_allclose(lines.get_segments(), expected)
+    assert "95 % interval of the observed rate" in legend(ax)
+
+
 def test_calibration(digits):
     curve = CalibrationCurve.from_counts(digits["random_forest"].counts, n_bins=40)
     assert not curve.counts.all()
