@@ -22,6 +22,7 @@ _NAMES = {
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
     "infer.bootstrap.statistics": "bootstrap_statistic",
     "infer.bootstrap.unpaired": "UnpairedDifference UnpairedResult bootstrap_unpaired",
+    "infer.calibration.bands": "ReliabilityBand reliability_band",
     "infer.calibration.bins": "CalibrationBins",
     "infer.calibration.calibration": "calibration",
     "infer.calibration.comparison": "calibration_unpaired",

@@ -78,6 +78,7 @@ from fastevals.infer.significance.rank_comparisons import RankComparison as Rank
 from fastevals.measure.ranking.ranking import Ranking as Ranking
 from fastevals.many.folds import RankingFolds as RankingFolds
 from fastevals.measure.regression import RegressionMetrics as RegressionMetrics
+from fastevals.infer.calibration.bands import ReliabilityBand as ReliabilityBand
 from fastevals.measure.curves.reliability import ReliabilityCurve as ReliabilityCurve
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.infer.costs.decisions import RowCosts as RowCosts
@@ -139,6 +140,7 @@ from fastevals.infer.proportions import proportion_interval as proportion_interv
 from fastevals.many.queries import query_metrics as query_metrics
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics
+from fastevals.infer.calibration.bands import reliability_band as reliability_band
 from fastevals.infer.costs.row_costs import row_costs as row_costs
 from fastevals.split.selection import select_model as select_model
 from fastevals.document.notebook import set_display as set_display

@@ -64,6 +64,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
         f"RankingFolds.{name}": lambda name=name, **o: getattr(FOLDS, name)(**o)
         for name in (f"{name}_curve" for name, entry in CURVES.items() if entry.averaged)
     },
+    "reliability_band": lambda **o: fe.reliability_band(RANKING, **o),
     "adjust_pvalues": lambda **o: fe.adjust_pvalues([0.1, 0.2], **o),
     "bias_variance": lambda **o: fe.bias_variance([0, 1], [[0, 1], [1, 1]], **{"loss": "zero_one"} | o),
     "bias_variance_over_training_sets": lambda **o: fe.bias_variance_over_training_sets(

@@ -157,6 +157,11 @@ INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "delong": (lambda s: fe.delong(s), Known.RANGES),
     "delong_test_unpaired": (lambda s: fe.delong_test_unpaired(s, s), Known.RANGES),
     "gain_table": (lambda s: fe.gain_table(s), Known.RANGES),
+    "reliability_band": (lambda s: fe.reliability_band(s), Known.EACH),
+    "reliability_band, consistency": (
+        lambda s: fe.reliability_band(s, kind="consistency", n_resamples=100, rng=0),
+        Known.EACH,
+    ),
     "report": (lambda s: fe.report(s, n_resamples=40), Known.RANGES),
 }
 READ: dict[str, tuple[Callable[[Any], Any], Known]] = {

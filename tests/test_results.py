@@ -67,6 +67,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "cost of a decision": lambda: fastevals.row_costs(Y, A, cost_fn=AMOUNTS, n_resamples=0).all,
     "unpaired": lambda: fastevals.bootstrap_unpaired(CURVES, CURVES, "roc_auc", n_resamples=9, rng=0),
     "band": lambda: fastevals.confidence_band(CURVES, n_resamples=20, rng=0),
+    "reliability band": lambda: fastevals.reliability_band(CURVES),
     "calibration of a model": lambda: fastevals.calibration(Y, A, by=GROUPS),
     "calibration of one class": lambda: fastevals.calibration([1, 1, 1], [0.2, 0.4, 0.4]),
     "calibration of segments": lambda: fastevals.calibration(Y, A, by={"user": GROUPS, "odd": [0, 1] * 4}).segments,

@@ -63,6 +63,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "compare_query_metrics": lambda **o: fe.compare_query_metrics(Y, TWO, [1, 1, 1, 2, 2, 2], "mrr", **FEW, **o),
     "compare_rankings": lambda **o: fe.compare_rankings(Y, TWO, **FEW, **o),
     "confidence_band": lambda **o: fe.confidence_band(RANKING, **FEW, **o),
+    "reliability_band": lambda **o: fe.reliability_band(RANKING, kind="consistency", n_resamples=100, rng=0, **o),
     "estimate_error": lambda **o: fe.estimate_error(mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", **o),
     "evaluate_splits": lambda **o: fe.evaluate_splits(T, T, fe.KFold(2, rng=0), "mean_squared_error", **o),
     "friedman_test": lambda **o: fe.friedman_test(TABLE, **o),

@@ -359,6 +359,8 @@ TAKE_ARRAYS: dict[str, Callable[[Any], Any]] = {
     "delong(scores)": lambda v: fastevals.delong(Y, v),
     "proportion_interval(matrix)": lambda v: fastevals.proportion_interval(v, "recall"),
     "confidence_band(ranking)": fastevals.confidence_band,
+    "reliability_band(ranking)": fastevals.reliability_band,
+    "ReliabilityCurve.at(probability)": lambda v: CURVES.reliability_curve().at(v),
     "confidence_band(at)": lambda v: fastevals.confidence_band(CURVES, at=v),
 }
 
@@ -432,6 +434,8 @@ TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
     "proportion_interval(metric)": lambda v: fastevals.proportion_interval(MATRIX, v),
     "proportion_interval(method)": lambda v: fastevals.proportion_interval(MATRIX, "recall", method=v),
     "proportion_interval(average)": lambda v: fastevals.proportion_interval(MATRIX, "recall", average=v),
+    "reliability_band(kind)": lambda v: fastevals.reliability_band(CURVES, kind=v),
+    "reliability_band(n_resamples)": lambda v: fastevals.reliability_band(CURVES, n_resamples=v),
     "confidence_band(curve)": lambda v: fastevals.confidence_band(CURVES, v),
     "confidence_band(kind)": lambda v: fastevals.confidence_band(CURVES, kind=v),
     "confidence_band(confidence_level)": lambda v: fastevals.confidence_band(CURVES, confidence_level=v),

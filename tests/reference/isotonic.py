@@ -5,8 +5,11 @@ Every function takes ``(y_true, y_score, weights=None)`` first, as in `tests.ref
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
+
+from scipy.stats import binomtest
 
 from tests.reference.ranking import exact, rows_of
 
@@ -40,3 +43,21 @@ def recalibrated(y_true: Any, y_score: Any, weights: Any = None) -> list[Fractio
     """Return the calibrated probability of each row; 1/2 for rows without weight outside all blocks."""
     fitted = blocks(y_true, y_score, weights)
     return [next((b.share for b in fitted if b.low <= exact(p) <= b.high), Fraction(1, 2)) for p in y_score]
+
+
+def limits(positives: Sequence[int], rows: Sequence[int], alpha: float) -> tuple[list[float], list[float]]:
+    """Return the highest lower and the lowest upper Clopper-Pearson limit of the intervals up to, and from, each cell.
+
+    Each of the n (n + 1) / 2 intervals of cells has a two-sided interval at level 2 alpha / (n (n + 1)).
+    """
+    n = len(rows)
+    low, high = [0.0] * n, [1.0] * n
+    for first in range(n):
+        for last in range(first, n):
+            yes, all_rows = sum(positives[first : last + 1]), sum(rows[first : last + 1])
+            interval = binomtest(yes, all_rows).proportion_ci(1 - 2 * alpha / (n * (n + 1)), method="exact")
+            for cell in range(last, n):
+                low[cell] = max(low[cell], interval.low)
+            for cell in range(first + 1):
+                high[cell] = min(high[cell], interval.high)
+    return low, high

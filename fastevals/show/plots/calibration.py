@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.document.picture import AxisScale, Look, Outline, Picture, ThinLines
+from fastevals.infer.calibration.bands import ReliabilityBand
 from fastevals.infer.calibration.bins import CalibrationBins
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.show.plots import style
-from fastevals.show.plots.models import Drawn, Models, label_of, number, styled_models
+from fastevals.show.plots.models import (
+    Bands,
+    Drawn,
+    Models,
+    add_band,
+    add_band_entries,
+    label_of,
+    number,
+    styled_models,
+)
 from fastevals.show.plots.rates import plot_models
 from fastevals.show.plots.thinning import thinned
 
@@ -64,7 +76,8 @@ def plot_calibration(
     Examples
     --------
     >>> import fastevals
-    >>> from fastevals.measure.curves.calibration import CalibrationCurve
+    >>> from fastevals.infer.calibration.bands import ReliabilityBand
+    from fastevals.measure.curves.calibration import CalibrationCurve
     >>> from matplotlib.figure import Figure
     >>> counts = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.25, 0.3, 0.75, 0.9, 1.0]).counts
     >>> ax = plot_calibration(CalibrationCurve.from_counts(counts, n_bins=2), ax=Figure().subplots())
@@ -81,6 +94,7 @@ def plot_reliability(
     title: str | None = None,
     label: str | None = None,
     color: Any = None,
+    band: ReliabilityBand | Mapping[str, ReliabilityBand] | None = None,
 ) -> Axes:
     """Draw reliability curves (isotonic, CORP), with a histogram of the probabilities below.
 
@@ -96,6 +110,9 @@ def plot_reliability(
         Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
         Matplotlib colour of a single curve, or a mapping of names to colours.
+    band : ReliabilityBand or mapping of str to ReliabilityBand, optional
+        Band from `reliability_band`, shaded behind the curve; if `curve` is a mapping, a mapping of names to bands. Not
+        every curve needs a band.
 
     Returns
     -------
@@ -119,7 +136,7 @@ def plot_reliability(
     >>> ax.lines[0].get_label()
     'MCB 0.106'
     """
-    return plot_models("reliability", curve, ax, title, label, color, draw_reliability)
+    return plot_models("reliability", curve, ax, title, label, color, draw_reliability, band=band)
 
 
 def draw_calibration(picture: Picture, models: Models, color: Any = None) -> None:
@@ -148,14 +165,18 @@ def _add_intervals(picture: Picture, bins: CalibrationBins, look: Look) -> None:
     picture.add(ThinLines("intervals", [np.array([(x, low), (x, high)]) for x, low, high in ends], look, 1.2))
 
 
-def draw_reliability(picture: Picture, models: Models, color: Any = None) -> None:
+def draw_reliability(
+    picture: Picture, models: Models, color: Any = None, *, bands: Bands = MappingProxyType({})
+) -> None:
     """Add reliability curves to a picture, and histograms of the probabilities to the picture's strip."""
     for name, each, look in styled_models(picture, models, color):
+        add_band(picture, bands.get(name), look)
         label = label_of(name, number("MCB", each.decomposition.miscalibration))
         p, calibrated = each.points
         x, y = thinned(p, calibrated, picture.columns)
         picture.add_curve(x, y, label, look)
         _add_histogram(picture, np.linspace(0, 1, each.histogram.size + 1), each.histogram, look)
+    add_band_entries(picture, bands.values())
     _finish(picture, models, CURVES["reliability"])
 
 

@@ -15,16 +15,18 @@ from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
 from fastevals.document.picture import Look, Picture, Shade, as_rate
 from fastevals.infer.bands import ConfidenceBand
+from fastevals.infer.calibration.bands import ReliabilityBand
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.scale.certified import CertifiedCurve
 from fastevals.show.plots.thinning import thinned
 
-BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # names in legends, where different
+BAND_METHODS = {"kolmogorov": "Kolmogorov", "clopper-pearson": "Clopper-Pearson"}  # names in legends, where different
 LONGEST_NAME = 40  # characters of a name in a legend
 
 Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
-Bands = Mapping[str | None, ConfidenceBand]
+Band: TypeAlias = ConfidenceBand | ReliabilityBand
+Bands = Mapping[str | None, Band]
 C = TypeVar("C")
 Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # the argument of `plot_...` for a kind of curve
 
@@ -127,23 +129,24 @@ def number(name: str, value: float) -> str:
 # Bands ----------------------------------------------------------------------------------------------------------------
 
 
-def as_bands(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
+def as_bands(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, Band]:
     """Return bands by model name; raise unless they are for the kind of curve that is drawn."""
     if band is None:
         return {}
-    bands = dict(as_named("band", band, ConfidenceBand))
+    kind = ReliabilityBand if curve == "reliability" else ConfidenceBand
+    bands = dict(as_named("band", band, kind))
     names = [None] if label is not None else [name for name, _ in models]
     for name, each in bands.items():
         if name is None and names != [None]:
             raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
         if name is not None and names == [None]:
-            raise ValueError("band must be one ConfidenceBand where curve is one, got a mapping of names to them")
+            raise ValueError(f"band must be one {kind.__name__} where curve is one, got a mapping of names to them")
         check_choice("each name in band", name, names)
         check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
     return {label if name is None else name: each for name, each in bands.items()}
 
 
-def add_band(picture: Picture, band: ConfidenceBand | None, look: Look) -> None:
+def add_band(picture: Picture, band: Band | None, look: Look) -> None:
     """Add a model's band, if it has one."""
     if band is not None:
         x, low = thinned(band.x, band.low, picture.columns)
@@ -151,7 +154,7 @@ def add_band(picture: Picture, band: ConfidenceBand | None, look: Look) -> None:
         picture.add(Shade(x, low, high, look))
 
 
-def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:
+def add_band_entries(picture: Picture, bands: Iterable[Band]) -> None:
     """Explain each kind of shading once in the legend."""
     for band in bands:
         method = BAND_METHODS.get(band.method, band.method)
