@@ -178,6 +178,32 @@ def _cost_area(data: Data) -> Call:
     return lambda: ranking.cost_curve().area
 
 
+def _decomposition(data: Data) -> Call:
+    """Split the Brier score by the isotonic fit, from a ranking that has been swept."""
+    ranking = fastevals.Ranking(data.y, data.chances)
+    assert len(ranking.counts.thresholds)
+
+    def call() -> tuple[float, float, float]:
+        parts = ranking.brier_decomposition()
+        return parts.miscalibration, parts.discrimination, parts.uncertainty
+
+    return call
+
+
+def _sklearn_decomposition(metrics: Any, data: Data) -> tuple[float, float, float]:
+    fitted = import_module("sklearn.isotonic").IsotonicRegression().fit_transform(data.chances, data.y)
+    base = np.full(data.y.size, data.y.mean())
+    score, best, uncertainty = (metrics.brier_score_loss(data.y, p) for p in (data.chances, fitted, base))
+    return score - best, uncertainty - best, uncertainty
+
+
+def _consistency_band(data: Data) -> Call:
+    """Draw labels for a consistency band, given a ranking that has been swept."""
+    ranking = fastevals.Ranking(data.y, data.chances)
+    assert len(ranking.counts.thresholds)
+    return lambda: fastevals.reliability_band(ranking, kind="consistency", n_resamples=1000, rng=0).low
+
+
 def _four_curves(ranking: fastevals.Ranking) -> tuple[NDArray[Any], ...]:
     roc, det = (make(drop_intermediate=False) for make in (ranking.roc_curve, ranking.det_curve))
     curve, gain = ranking.precision_recall_curve(), ranking.gain_curve()
@@ -331,6 +357,8 @@ COMPARISONS = installed(
         },
         "everything": {"fastevals": _ranking(_everything), "scikit-learn": _sklearn(_sklearn_everything)},
         "cost_area": {"fastevals": _cost_area, "scikit-learn": _sklearn(_sklearn_cost_area)},
+        "brier_decomposition": {"fastevals": _decomposition, "scikit-learn": _sklearn(_sklearn_decomposition)},
+        "consistency_band": {"fastevals": _consistency_band},
         "four_curves": {"fastevals": _ranking(_four_curves), "scikit-learn": _sklearn(_sklearn_four_curves)},
         "regression": {
             "fastevals": lambda data: lambda: _regression(data),
@@ -345,6 +373,7 @@ COMPARISONS = installed(
         "picture_lift": {"fastevals": _picture("plot_lift", fastevals.Ranking.lift_curve)},
         "picture_cost": {"fastevals": _picture("plot_cost", fastevals.Ranking.cost_curve)},
         "picture_calibration": {"fastevals": _picture("plot_calibration", fastevals.Ranking.calibration_curve, True)},
+        "picture_reliability": {"fastevals": _picture("plot_reliability", fastevals.Ranking.reliability_curve, True)},
         "picture_decision": {"fastevals": _picture("plot_decision", fastevals.Ranking.decision_curve, True)},
         "picture_cost_over_prior": {
             "fastevals": _picture("plot_cost_over_prior", lambda ranking: ranking.cost_curve().over_prior(cost_fn=5))
