@@ -19,6 +19,7 @@ from fastevals.infer.calibration.errors import CalibrationError, make_error
 from fastevals.infer.calibration.forecasts import Forecasts
 from fastevals.infer.comparison import Difference
 from fastevals.infer.significance.decision import Compared, decide
+from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_confidence_level
 
@@ -179,6 +180,15 @@ class Calibration(Frozen):
         if "error" not in self._kept:
             self._kept["error"] = make_error(self._forecasts, self._bins, self.confidence_level)
         return self._kept["error"]  # type: ignore[no-any-return]
+
+    @property
+    def isotonic(self) -> ReliabilityCurve:
+        """Reliability curve: calibrated against predicted probability by isotonic regression, without bins."""
+        if "isotonic" not in self._kept:
+            counts = self._forecasts.counts()
+            counts = counts.in_weight(1 / self._forecasts.unit) if self.is_weighted else counts
+            self._kept["isotonic"] = ReliabilityCurve.from_counts(counts)
+        return self._kept["isotonic"]  # type: ignore[no-any-return]
 
     def hosmer_lemeshow(
         self, n_bins: int = 10, *, strategy: Strategy = "quantile", fitted: bool = False

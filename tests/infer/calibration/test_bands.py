@@ -152,6 +152,20 @@ def test_a_miscalibrated_model_leaves_the_consistency_band() -> None:
     assert band.conclusion.endswith("are too high: the reliability curve leaves the 95 % consistency band.")
 
 
+def test_calibration_has_the_reliability_curve_of_each_model() -> None:
+    rng = np.random.default_rng(0)
+    p, weights = rng.beta(1, 3, (2, 200)), rng.choice([0.0, 0.1, 3.0], 200)
+    y = rng.random(200) < p[0]
+    found = fastevals.calibration(y, {"a": p[0], "b": p[1]}, sample_weight=weights)
+    for name, each in zip("ab", p, strict=True):
+        curve, own = found[name].isotonic, Ranking(y, each, sample_weight=weights).reliability_curve()
+        assert curve.low.tolist() == own.low.tolist()
+        np.testing.assert_allclose(curve.counts, own.counts, rtol=1e-12)
+        assert curve is found[name].isotonic
+    plain = fastevals.calibration(y, p[0]).isotonic
+    assert plain.to_dict() == Ranking(y, p[0]).reliability_curve().to_dict()
+
+
 # Input and output -------------------------------------------------------------------------------------------------
 
 
