@@ -41,7 +41,7 @@ from fastevals.infer.calibration.calibrations import (
 )
 from fastevals.infer.calibration.comparison import compare_paired
 from fastevals.infer.calibration.deviations import Model, Spread, spread_of
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber
 from fastevals.infer.calibration.recalibration import Totals, fit_both
 from fastevals.infer.calibration.words import cautions_of, conclude
 from fastevals.infer.delong.delong import normal_margins
@@ -163,9 +163,10 @@ def calibration(
     - The intervals are rough with fewer than 50 rows of the rarer class, and Spiegelhalter's test rejects too often
       with fewer than 50 clusters; `cautions` then says so. The coverage page has the simulations.
 
-    The time is linear in the number of rows after sorting. Memory beyond the input is 24 bytes per distinct probability
-    for one model without weights or clusters, otherwise 8 bytes per row and model, plus 1, and 8 more for weights and
-    for clusters; with clusters also 80 bytes per cluster and model. The result keeps this memory for its bins.
+    The time is linear in the number of rows after sorting. For one model without weights, clusters and segments, memory
+    beyond the input is about 40 bytes per row at the peak, of which the result keeps 24 per distinct probability for
+    its bins. Otherwise rows are not sorted until bins are asked for: about 10 bytes per row, 8 per further model, 8 for
+    weights and 4 for clusters (which the result keeps), and 80 bytes per cluster and model. `by` takes 60 per row.
 
     References
     ----------
@@ -222,8 +223,11 @@ def calibration(
     pairs = compared_pairs(tuple(models), reference) if several else np.empty((0, 2), dtype=np.intp)
     segments = None if by is None else Segments.of(by, labels.values)
     rows, kept = _rows_of(labels, list(labelled.values()), groups, sample_weight, frequency_weight)
-    plain = not several and segments is None and rows.weights is None and rows.clusters is None
-    forecasts: Forecasts = CountedForecasts(None, False, 1.0, rows.counts(), None) if plain else rows
+    forecasts: Forecasts
+    if not several and segments is None and rows.weights is None and rows.clusters is None:
+        forecasts = CountedForecasts(None, False, 1.0, rows.counts(), None)
+    else:  # the result keeps the rows, whatever the caller does to the arrays
+        forecasts = rows = replace(rows, p=tuple(map(np.copy, rows.p)))
     results, spread = measure(forecasts, models, settings)
     for each in results:
         _warn_undefined(each)
@@ -273,12 +277,13 @@ def _rows_of(
     """Return the forecasts of rows of weight above zero, and which rows these are (None if all)."""
     check_one_weight(sample_weight, frequency_weight)
     positive = labels.flags().view(np.bool_)
-    weights = copies = clusters = kept = None
+    weights = copies = clusters = n_clusters = kept = None
     unit = 1.0
     if groups is not None:
         keys = as_group_keys("groups", groups)
         check_same_length(y_true=positive, groups=keys)
-        clusters = code_groups(keys).block(slice(None))
+        coded = code_groups(keys)
+        clusters, n_clusters = renumber(coded.block(slice(None)), coded.width)
     if sample_weight is not None:
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=positive, sample_weight=weights)
@@ -287,14 +292,12 @@ def _rows_of(
     if frequency_weight is not None:
         copies = as_frequencies("frequency_weight", frequency_weight)
         check_same_length(y_true=positive, frequency_weight=copies)
-    p = tuple(np.array(each, dtype=np.float64) for each in probabilities)
-    rows = RowForecasts(None, weights is not None, unit, p, positive, weights, copies, clusters)
+    p = tuple(np.asarray(each, dtype=np.float64) for each in probabilities)
+    rows = RowForecasts(n_clusters, weights is not None, unit, p, positive, weights, copies, clusters)
     heavy = weights if copies is None else copies
     if heavy is not None and not heavy.all():
         kept = heavy > 0
-    return (
-        rows if kept is None and clusters is None else rows.take(np.arange(positive.size) if kept is None else kept)
-    ), kept
+    return rows if kept is None else rows.take(kept), kept
 
 
 class Segments(NamedTuple):

@@ -197,10 +197,9 @@ class RowForecasts(Forecasts):
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> RowForecasts:
         """Return the forecasts of some rows."""
-        clusters, n_clusters = None if self.clusters is None else self.clusters[rows], self.n_clusters
-        if clusters is not None:
-            present, clusters = np.unique(clusters, return_inverse=True)
-            n_clusters = present.size
+        clusters, n_clusters = self.clusters, self.n_clusters
+        if clusters is not None and n_clusters is not None:
+            clusters, n_clusters = renumber(clusters[rows], n_clusters)
         weights = None if self.weights is None else self.weights[rows]
         copies = None if self.copies is None else self.copies[rows]
         p = tuple(each[rows] for each in self.p)
@@ -213,3 +212,14 @@ class RowForecasts(Forecasts):
 def bins_of(p: Floats, edges: Floats) -> NDArray[np.intp]:
     """Return the bin of each probability; an edge belongs to the bin below it."""
     return np.searchsorted(edges[1:-1], p)
+
+
+def renumber(clusters: NDArray[Any], width: int) -> tuple[NDArray[Any], int]:
+    """Renumber clusters, whose numbers are below `width`, without gaps; return the new numbers, and how many."""
+    if clusters.size < width:
+        present, places = np.unique(clusters, return_inverse=True)
+        return places, present.size
+    seen = np.zeros(width, dtype=bool)
+    seen[clusters] = True
+    n = int(np.count_nonzero(seen))
+    return clusters if n == width else (np.cumsum(seen, dtype=clusters.dtype) - 1)[clusters], n
