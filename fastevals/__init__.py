@@ -26,6 +26,7 @@ _NAMES = {
     "infer.calibration.bins": "CalibrationBins",
     "infer.calibration.calibration": "calibration",
     "infer.calibration.comparison": "calibration_unpaired",
+    "infer.calibration.errors": "CalibrationError",
     "infer.calibration.calibrations": "Calibration CalibrationComparison CalibrationEstimate CalibrationSegments",
     "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
     "infer.costs.decisions": "DecisionCost ModelCosts RowCosts",

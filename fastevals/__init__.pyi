@@ -27,6 +27,7 @@ from fastevals.infer.calibration.calibrations import Calibration as Calibration
 from fastevals.infer.calibration.bins import CalibrationBins as CalibrationBins
 from fastevals.infer.calibration.calibrations import CalibrationComparison as CalibrationComparison
 from fastevals.measure.curves.calibration import CalibrationCurve as CalibrationCurve
+from fastevals.infer.calibration.errors import CalibrationError as CalibrationError
 from fastevals.infer.calibration.calibrations import CalibrationEstimate as CalibrationEstimate
 from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
 from fastevals.many.classes import ClassRankings as ClassRankings

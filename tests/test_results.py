@@ -57,6 +57,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "Brier's parts in bins": lambda: CURVES.brier_decomposition(n_bins=3),
     "matrix": lambda: ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"]),
     "matrix of weights": lambda: ConfusionMatrix([[0.5, 1], [0, 2]]).macro(),
+    "calibration error": lambda: fastevals.calibration(Y, A, n_bins=2).error,
     "regression": lambda: fastevals.regression_metrics(Y, A),
     "regressions": lambda: fastevals.regression_metrics([1, 1], {"a": [1, 2], "b": [1e300, -1e300]}),
     "bootstrap": lambda: fastevals.bootstrap(CURVES, "roc_auc", n_resamples=9, rng=0),

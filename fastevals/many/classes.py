@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
-from fastevals._validation.arrays import read_only
+from fastevals._validation.arrays import check_probabilities, read_only
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
 from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
@@ -19,10 +19,15 @@ from fastevals.many.folds import RankingFolds
 from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
+from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.registry import METRICS, name_among
 from fastevals.results import as_json
 
+CALIBRATION_ERRORS = [name for name in METRICS if name.endswith("calibration_error")]
+SUM_TOLERANCE = 1e-5  # relative, of the sum of a row's probabilities; those of float32 are rarely closer to 1
 LACK = "lack rows of the class, or rows outside it"
+WITHOUT_PAIRS = "have no bin of two rows"
 AreaMean = Literal["macro", "micro", "weighted"]
 AreaAverage = Literal[AreaMean, None]
 MultiClass = Literal["ovr", "ovo"]
@@ -284,6 +289,111 @@ class ClassRankings(Result):
         )
 
     @overload
+    def calibration_error(
+        self, metric: str = ..., *, average: AreaMean = ..., n_bins: int = ..., strategy: Strategy = ...
+    ) -> float: ...
+    @overload
+    def calibration_error(
+        self, metric: str = ..., *, average: None, n_bins: int = ..., strategy: Strategy = ...
+    ) -> NDArray[np.float64]: ...
+    def calibration_error(
+        self,
+        metric: str = "expected_calibration_error",
+        *,
+        average: AreaAverage = "macro",
+        n_bins: int = 10,
+        strategy: Strategy = "uniform",
+    ) -> Any:
+        """Compute the calibration error of each class against the rest, or its average over classes (class-wise error).
+
+        For the error of the most probable class alone, use `top_label`.
+
+        Parameters
+        ----------
+        metric : str
+            Name of a calibration error: "expected_calibration_error", "root_mean_square_calibration_error",
+            "maximum_calibration_error", "debiased_calibration_error" or "smooth_calibration_error".
+        average : {"macro", "micro", "weighted", None}
+            "macro" is the mean over classes, and "weighted" the mean weighted by `support`. "micro" is the error of all
+            classes' columns together. None returns each value.
+        n_bins, strategy
+            Bins of each class, as in `Ranking.calibration_curve`; the smooth error has none.
+
+        Returns
+        -------
+        float or ndarray
+            With ``average=None``, an array of shape (n_classes,).
+
+        Raises
+        ------
+        ValueError
+            If an option has another value, a score is outside [0, 1], or a row's scores don't add up to 1 (unless rows
+            may have many labels).
+
+        References
+        ----------
+        Kull et al. (2019), "Beyond temperature scaling", arXiv:1910.12656.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+        >>> classes.calibration_error(average=None).round(4)
+        array([0.375, 0.35 , 0.15 ])
+        """
+        check_choice("average", average, AreaAverage)
+        entry = METRICS[name_among("metric", metric, CALIBRATION_ERRORS)]
+        options = {name: value for name, value in checked_bins(n_bins, strategy).items() if name in entry.options}
+        self._check_probabilities()
+        if average == "micro":
+            return entry(self._as_one().counts, **options)
+        values = class_metric(self._scores, entry.name, **options)
+        return self._averaged(entry.name, values, average, self.support, f"classes {WITHOUT_PAIRS}")
+
+    def top_label(self) -> Ranking:
+        """Rank rows by their highest probability; rows of the class that has it are the positives.
+
+        Its calibration is the top-label (confidence) calibration: ``top_label().expected_calibration_error(15)``, or
+        ``calibration(classes.top_label())``. Of equal probabilities, the first class counts.
+
+        Returns
+        -------
+        Ranking
+            With labels True and False.
+
+        Raises
+        ------
+        ValueError
+            If `y_true` is an indicator matrix, a score is outside [0, 1], or a row's scores don't add up to 1.
+
+        References
+        ----------
+        Guo et al. (2017), "On Calibration of Modern Neural Networks", arXiv:1706.04599.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.25, 0.2, 0.55], [0.55, 0.05, 0.4], [0.1, 0.3, 0.6], [0.9, 0.05, 0.05]]
+        >>> round(fastevals.ClassRankings([0, 1, 2, 0], scores).top_label().expected_calibration_error(3), 12)
+        0.2
+        """
+        if self.is_multilabel:
+            raise ValueError("top_label needs one label per row, but y_true is an indicator matrix")
+        self._check_probabilities()
+        columns, weights = self._scores.columns, self._scores.weights
+        top = columns.argmax(axis=0)
+        return Ranking(top == self._scores.codes, columns.max(axis=0), sample_weight=weights, pos_label=True)
+
+    def _check_probabilities(self) -> None:
+        """Raise unless scores are probabilities that add up to 1 in each row."""
+        columns = self._scores.columns
+        check_probabilities("y_score", columns.min(initial=1), columns.max(initial=0))
+        far = [each for each in self._scores.row_sums if not np.isclose(each, 1, rtol=SUM_TOLERANCE)]
+        if far and not self.is_multilabel:
+            raise ValueError(f"y_score must have rows that add up to 1, got a row with sum {show(far[0])}")
+
+    @overload
     def roc_curve(self, *, average: None = ..., drop_intermediate: bool = ...) -> dict[Any, RocCurve]: ...
     @overload
     def roc_curve(self, *, average: Literal["micro", "macro"], drop_intermediate: bool = ...) -> RocCurve: ...
@@ -375,11 +485,18 @@ class ClassRankings(Result):
         by_pair, support = pair_aucs(self._scores), self.support
         first, second = np.triu_indices(support.size, 1)
         means = (by_pair[first, second] + by_pair[second, first]) / 2
-        averaged = self._averaged("roc_auc", means, average, support[first] + support[second], "pairs of classes")
+        averaged = self._averaged(
+            "roc_auc", means, average, support[first] + support[second], f"pairs of classes {LACK}"
+        )
         return by_pair if average is None else averaged
 
     def _averaged(
-        self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], units: str = "classes"
+        self,
+        name: str,
+        values: NDArray[np.float64],
+        average: str | None,
+        support: NDArray[Any],
+        lacking: str = f"classes {LACK}",
     ) -> Any:
         """Average the values; warn if undefined values make a result undefined."""
         averaged: Any = values
@@ -388,7 +505,7 @@ class ClassRankings(Result):
         elif average == "weighted":
             averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
         if np.isnan(averaged).any():
-            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {units} {LACK}")
+            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {lacking}")
         return averaged
 
     def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:

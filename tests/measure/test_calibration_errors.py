@@ -128,6 +128,17 @@ def test_the_smooth_error_is_that_of_its_definition(n, seed, shift):
         assert twin.smooth_calibration_error_at(found, y, p, *more) == pytest.approx(found, rel=1e-4)
 
 
+def test_the_smooth_error_is_that_of_relplot():
+    """relplot 1.0 gives 0.124322: it rounds the bandwidth up to a multiple of 1 / 1024, so errors agree within 0.001."""
+    p = [
+        0.04, 0.02, 0.027, 0.136, 0.25, 0.257, 0.427, 0.136, 0.371, 0.596, 0.176, 0.433, 0.207, 0.044, 0.262, 0.808,
+        0.161, 0.065, 0.193, 0.567, 0.013, 0.133, 0.29, 0.4, 0.019, 0.537, 0.111, 0.517, 0.177, 0.054, 0.717, 0.18,
+        0.417, 0.168, 0.413, 0.444, 0.385, 0.014, 0.292, 0.584,
+    ]  # fmt: skip
+    y = [int(digit) for digit in "1000011010110001100101000000111010010001"]
+    assert smooth_calibration_error(counts_of(y, p)) == pytest.approx(0.124322, abs=0.001)
+
+
 def test_the_smooth_error_of_few_rows():
     assert smooth_calibration_error(counts_of([0], [0.25])) == pytest.approx(0.25, rel=1e-9)
     assert smooth_calibration_error(counts_of([0, 1], [0.0, 1.0])) == 0
