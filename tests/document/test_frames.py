@@ -215,6 +215,9 @@ OWN: dict[str, Any] = {
         for k, name in enumerate(("first", "second"))
     },
     "CalibrationBins": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
+    "CalibrationError": lambda result: {
+        "squared_low": result.squared_interval.low, "squared_high": result.squared_interval.high
+    },
     "Calibration": rows_of_calibration,
     "CalibrationComparison": rows_of_models,
     "CalibrationSegments": rows_of_segments,
