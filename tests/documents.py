@@ -195,8 +195,8 @@ KINDS = {
     "ranking": ("Scores", "These metrics are functions of the whole ranking, `Ranking(y_true, y_score)`."),
     "probabilities": (
         "Probabilities",
-        "These metrics need scores that are probabilities of the positive class. For other scores they are NaN. *pairs* "
-        "means that a bin must have two rows; rows with weights then need "
+        "These metrics need scores that are probabilities of the positive class. For other scores they are NaN. "
+        "*pairs* means that a bin must have two rows; rows with weights then need "
         "[calibration](calibration.md#the-calibration-error).",
     ),
     "cells": (

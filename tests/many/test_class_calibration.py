@@ -89,7 +89,7 @@ def test_classes_without_rows_and_without_pairs():
     with pytest.warns(UndefinedMetricWarning, match="2 of 3 classes have no bin of two rows"):
         found = ranked.calibration_error("debiased_calibration_error", average=None)
     assert np.isnan(found).tolist() == [True, True, False]
-    with pytest.raises(ValueError, match="metric must be one of 'expected_calibration_error', .*; got 'brier'"):
+    with pytest.raises(ValueError, match=r"metric must be one of 'expected_calibration_error', .*; got 'brier'"):
         ranked.calibration_error("brier")
     with pytest.raises(ValueError, match="average must be one of 'macro', 'micro', 'weighted', None; got 'mean'"):
         ranked.calibration_error(average="mean")
