@@ -66,8 +66,8 @@ def debiased_squared_calibration_error(
     """
     if counts.tps.dtype.kind == "f":
         raise ValueError(
-            "debiased calibration errors need the squared weight of each row, which threshold counts do not have: "
-            "compute calibration(y_true, y_prob, sample_weight=...).error from rows"
+            "debiased calibration errors need the squared weight of each row (or cluster), which counts do not have: "
+            "compute calibration(y_true, y_prob, sample_weight=..., groups=...).error from rows"
         )
     bins = cut_bins(counts, n_bins, strategy)
     rows = (bins.positives + bins.negatives).astype(np.float64)

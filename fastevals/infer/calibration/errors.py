@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._kernels.residuals import add_residuals
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.calibration.bins import BinOptions
 from fastevals.infer.calibration.forecasts import Block, Forecasts, bins_of
@@ -28,7 +29,7 @@ ROUGH_CLUSTERS = 50  # number of clusters below which the interval is rough
 MOST_SUMS = 50_000_000  # bins times clusters
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CalibrationError(Frozen):
     """Debiased l2 calibration error in bins: the root of the mean square over rows of the gaps of their bins.
 
@@ -184,16 +185,9 @@ def sums_of(forecasts: Forecasts, options: BinOptions) -> Sums:
     n_bins, n_clusters = edges.size - 1, forecasts.n_clusters
 
     def of_block(block: Block) -> Floats:
-        p = block.p[0]
-        at, residuals, v = bins_of(p, edges), np.stack((-p, 1 - p)), p * (1 - p)
-        weights, squares = block.weights, block.squares
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fourth = np.where(weights > 0, squares**2 / block.rows(), 0.0)  # as if an entry's weights were equal
-        terms = (
-            weights, squares, weights * residuals, squares * residuals, squares * residuals**2, squares * v,
-            fourth * v**2,
-        )  # fmt: skip
-        return np.stack([np.bincount(at, each.sum(axis=0), n_bins) for each in terms])
+        sums = np.zeros((7, n_bins))
+        add_residuals(block.p[0], *block.weights, *block.squares, edges, sums)
+        return sums
 
     parts = forecasts.sweep(of_block) if n_bins <= FEW_BINS else map(of_block, forecasts.blocks(n_bins))
     weight, squared_weight, residuals, products, squared_residuals, variances, squared_variances = sum(
