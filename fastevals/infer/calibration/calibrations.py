@@ -25,6 +25,7 @@ from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_
 
 Floats = NDArray[np.float64]
 
+SEGMENTS_WRITTEN = 100  # in text and Markdown
 QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
 WORDS = {
     "ratio": "ratio", "intercept": "intercept (slope 1)", "slope": "slope", "slope_intercept": "intercept of slope",
@@ -416,7 +417,10 @@ class CalibrationSegments(KeyedCalibrations):
         note = Sentence(
             f"Segments with the smallest p-value first; p-values are adjusted for {len(self)} segments (Holm).", "note"
         )
-        return [Table("segments", "", columns, rows, n_shown=100, n_rows=len(self)), GAP, note]
+        hidden = len(self) - SEGMENTS_WRITTEN
+        more = f"... {hidden:,} more of {len(self):,} segments" if hidden > 0 else ""
+        table = Table("segments", "", columns, rows, n_shown=SEGMENTS_WRITTEN, more=more, n_rows=len(self))
+        return [table, GAP, note]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -233,6 +233,13 @@ def test_segments_have_the_numbers_of_their_rows_and_adjusted_pvalues() -> None:
         found.segments[9]
 
 
+def test_text_has_the_worst_of_many_segments() -> None:
+    y, p = forecasts(1500)
+    text = calibration(y, p, by=np.arange(1500) % 120).segments.to_text()
+    assert "... 20 more of 120 segments" in text
+    assert text.count("\n") < 110
+
+
 def test_a_segment_of_one_class_does_not_hide() -> None:
     y, p = forecasts(400)
     by = np.repeat(["fine", "none"], 200)
