@@ -49,6 +49,7 @@ _NAMES = {
     "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",
     "many.classes": "ClassRankings",
     "many.folds": "RankingFolds",
+    "many.group_comparison": "ComparisonsByGroup GroupComparison compare_groups",
     "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
     "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
     "many.queries": "MetricsByQuery QueryMetric compare_query_metrics query_metrics",

@@ -122,7 +122,7 @@ def batch_auc(
     >>> fastevals.batch_auc([0, 0, 1, 1], scores, standard_errors=True).standard_errors
     array([0.35355339, 0.35355339])
     """
-    models, names = _as_models("scores", scores, SCORES.as_array)
+    models, names = as_models("scores", scores, SCORES.as_array)
     errors = as_flag("standard_errors", standard_errors)
     check_one_weight(sample_weight, frequency_weight)
     if errors and sample_weight is not None:
@@ -206,7 +206,7 @@ def batch_metrics(
     if kind is None:
         raise ValueError("metrics must include a metric with a name, which determines what the functions take")
     metrics = kind.metrics(specs)
-    models, names = _as_models("predictions", predictions, kind.as_array)
+    models, names = as_models("predictions", predictions, kind.as_array)
     truth, weights = _read_beside(y_true, models, names, sample_weight, kind.as_truth, as_weights)
     measure: Any = {SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets}[kind]
     results: BatchMetrics = measure(specs, metrics, names, truth, models, weights, pos_label)
@@ -490,11 +490,11 @@ def _read_beside(
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]] | None]:
     """Return the true labels or targets and the weights, checked to have as many rows as the models."""
     truth = _as_shared_or_own("y_true", y_true, names, read)
-    _check_lengths_of_models(models, truth)
+    check_lengths_of_models(models, truth)
     if sample_weight is None:
         return truth, None
     weights = _as_shared_or_own(name, sample_weight, names, read_weights)
-    _check_lengths_of_models(models, weights)
+    check_lengths_of_models(models, weights)
     return truth, weights
 
 
@@ -528,7 +528,7 @@ def _results(
 # Checks ------------------------------------------------------------------------------------------------------------
 
 
-def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
+def as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
     """Return the models' predictions, keyed by their names in error messages, and the names of all models.
 
     Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence;
@@ -578,7 +578,7 @@ def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Rea
     return {f"{name}[{key!r}]": read(f"{name}[{key!r}]", columns[key]) for key in models}
 
 
-def _check_lengths_of_models(models: Mapping[str, Array], beside: Mapping[str, Array]) -> None:
+def check_lengths_of_models(models: Mapping[str, Array], beside: Mapping[str, Array]) -> None:
     """Raise unless each model has as many rows as its labels or weights."""
     names = list(beside)
     for i, (label, predicted) in enumerate(models.items()):

@@ -1,0 +1,275 @@
+"""Differences of two models' metrics within each group of rows, and the variances of these differences.
+
+A row's influence is how much the difference moves per unit of the row's weight: for a metric of counts it is the
+derivative in the count of the row's cell, for a mean of losses the row's deviation from the mean, and for the AUC the
+row's placement minus the mean placement of its class. A variance is a sum of squared influences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.groups_placements import list_slots, place_groups
+from fastevals.counting.groups import spans
+from fastevals.counting.ordering import codec_for, sorting_space
+from fastevals.infer.proportions import share_interval
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Measure = Callable[[NDArray[Any]], Floats]  # a metric of a stack of matrices, of shape (n, K, K)
+
+STEP = 1e-4  # of a cell's count, for derivatives
+
+
+class GroupedRows(NamedTuple):
+    """The rows of each group.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n_rows,)
+        Number of each row's group.
+    n_groups : int
+        Number of groups.
+    weights : ndarray of shape (n_rows,), or None
+        Row weights, above zero.
+    clusters : ndarray of int64 of shape (n_rows,), or None
+        Number of each row's cluster within its group; clusters of different groups have different numbers.
+    """
+
+    codes: NDArray[Any]
+    n_groups: int
+    weights: Floats | None = None
+    clusters: Ints | None = None
+
+    def sums(self, values: Floats | None = None) -> Floats:
+        """Return each group's sum of values, or its number of rows."""
+        return np.bincount(self.codes, values, self.n_groups).astype(np.float64)
+
+    def spread(self, influences: Floats) -> Spread:
+        """Return the variance of the sum of each group's influences."""
+        if self.clusters is None:
+            return spread_of(self.sums()[:, None], *(self.sums(influences**power)[:, None] for power in (2, 4)))
+        return spread_of_clusters(self.clusters, self.codes, influences, self.n_groups)
+
+
+class Spread(NamedTuple):
+    """Variances of differences, of shape (n_groups,), and their degrees of freedom."""
+
+    variances: Floats
+    df: Floats
+
+
+class Wins(NamedTuple):
+    """The rows that add to a share for one of two models only, and all rows that count, each of shape (n_groups,)."""
+
+    own: Floats  # for the model
+    other: Floats  # for the reference
+    n: Floats
+
+
+class Differences(NamedTuple):
+    """A metric of the model and the reference in each group, and the spread of the difference.
+
+    `wins` is given if the metric is a share of independent, unweighted rows.
+    """
+
+    values: Floats
+    reference_values: Floats
+    spread: Spread
+    wins: Wins | None = None
+
+
+def spread_of(n: Floats, squares: Floats, fourths: Floats) -> Spread:
+    """Return variances from the number of influences and the sums of their squares and fourth powers.
+
+    Arrays have shape (n_groups, n_strata); the influences of a stratum add up to 0. The degrees of freedom match the
+    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis, and are at most the degrees
+    of freedom for normal influences.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(n > 1, n / (n - 1), np.nan)
+        parts = factors * squares
+        variances = parts.sum(axis=1)
+        usual = variances**2 / (parts**2 / (n - 1)).sum(axis=1)
+        noise = np.maximum(factors**2 * (fourths - squares**2 / n), 0.0).sum(axis=1)
+        df = np.minimum(usual, 2 * variances**2 / noise)
+    return Spread(variances, np.where(variances > 0, df, (n - 1).sum(axis=1)))
+
+
+def spread_of_clusters(clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int) -> Spread:
+    """Return variances of sums of influences of clustered rows."""
+    n_clusters = int(clusters.max()) + 1
+    of_cluster = np.zeros(n_clusters, dtype=np.intp)
+    of_cluster[clusters] = codes
+    sums = np.bincount(clusters, influences, n_clusters)
+    n, squares, fourths = (np.bincount(of_cluster, sums**power, n_groups) for power in (0, 2, 4))
+    return spread_of(*(each[:, None].astype(np.float64) for each in (n, squares, fourths)))
+
+
+# Means of losses ------------------------------------------------------------------------------------------------------
+
+
+def differ_in_means(rows: GroupedRows, losses: Floats, reference_losses: Floats) -> Differences:
+    """Return differences of mean losses."""
+    weights = rows.weights
+    total = rows.sums(weights)
+    sums = [rows.sums(each if weights is None else each * weights) for each in (losses, reference_losses)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own, other = (each / total for each in sums)
+    difference = losses - reference_losses
+    mean = rows.sums(difference if weights is None else difference * weights) / np.maximum(total, np.finfo(float).tiny)
+    influences = (difference - mean[rows.codes]) / total[rows.codes]
+    return Differences(own, other, rows.spread(influences if weights is None else influences * weights))
+
+
+# Metrics of confusion matrices ----------------------------------------------------------------------------------------
+
+
+def differ_in_matrices(
+    rows: GroupedRows, true: NDArray[Any], predicted: NDArray[Any], reference: NDArray[Any], n_classes: int,
+    measure: Measure, *, is_share: bool,
+) -> Differences:  # fmt: skip
+    """Return differences of a metric of confusion matrices; labels are numbers below `n_classes`."""
+    k = n_classes
+    cells = (true.astype(np.intp) * k + predicted) * k + reference
+    places = rows.codes.astype(np.intp) * k**3 + cells
+
+    def table(values: Floats | None) -> Floats:
+        shape = (rows.n_groups, k, k, k)
+        return np.bincount(places, values, rows.n_groups * k**3).reshape(shape).astype(np.float64)
+
+    counts = table(None)
+    weighted = counts if rows.weights is None else table(rows.weights)
+    stacks = weighted.sum(axis=3), weighted.sum(axis=2)
+    value, reference_value = (measure(stack) for stack in stacks)
+    own, others = (_derivatives(measure, stack) for stack in stacks)
+    influences = own[:, :, :, None] - others[:, :, None, :]
+    if rows.clusters is None:
+        flat = influences.reshape(rows.n_groups, -1)
+        tables = [counts if rows.weights is None else table(rows.weights**power) for power in (2, 4)]
+        sums = [
+            (flat**power * each.reshape(flat.shape)).sum(axis=1) for power, each in zip((2, 4), tables, strict=True)
+        ]
+        spread = spread_of(counts.reshape(flat.shape).sum(axis=1)[:, None], *(each[:, None] for each in sums))
+    else:
+        of_rows = influences.reshape(-1)[places]
+        spread = rows.spread(of_rows if rows.weights is None else of_rows * rows.weights)
+    is_exact = is_share and rows.weights is None and rows.clusters is None
+    return Differences(value, reference_value, spread, _count_wins(counts, measure) if is_exact else None)
+
+
+def _derivatives(measure: Measure, stack: Floats) -> Floats:
+    """Return the derivative of a metric in each cell that has rows; 0 in other cells."""
+    found = np.zeros_like(stack)
+    for i, j in np.ndindex(stack.shape[1:]):
+        step = STEP * stack[:, i, j]
+        ends = []
+        for sign in (1, -1):
+            moved = stack.copy()
+            moved[:, i, j] += sign * step
+            ends.append(measure(moved))
+        np.divide(ends[0] - ends[1], 2 * step, out=found[:, i, j], where=step > 0)
+    return found
+
+
+def _count_wins(counts: Floats, measure: Measure) -> Wins:
+    """Return the rows that add to a share for one model only."""
+    k = counts.shape[1]
+    adds = measure(np.eye(k * k).reshape(-1, k, k)).reshape(k, k)  # NaN for classes that don't count
+    own, others = adds[:, :, None], adds[:, None, :]
+    masks = own > others, own < others, np.broadcast_to(~np.isnan(own), (k, k, k))
+    return Wins(*((counts * mask).sum(axis=(1, 2, 3)) for mask in masks))
+
+
+def interval_of_shares(wins: Wins, alpha: float) -> tuple[Floats, Floats]:
+    """Return the interval of the difference of two paired shares.
+
+    It combines the exact intervals of the shares of both kinds of wins (method of variance estimates recovery: Newcombe
+    1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I; Zou and Donner 2008,
+    doi:10.1002/sim.3095). Exact intervals keep their level in the far tails that many groups need.
+    """
+    own, other, n = wins
+    ends = [share_interval(each, n - each, "clopper-pearson", alpha, "two-sided") for each in (own, other)]
+    (low, high), (low_2, high_2) = ends
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p, q = own / n, other / n
+        both = np.sqrt(p * q / ((1 - p) * (1 - q)))  # minus the correlation of the two shares
+        both = np.nan_to_num(both, nan=0.0, posinf=0.0)
+        down, up_2, up, down_2 = p - low, high_2 - q, high - p, q - low_2
+        below = np.sqrt(down**2 + up_2**2 + 2 * both * down * up_2)
+        above = np.sqrt(up**2 + down_2**2 + 2 * both * up * down_2)
+    return np.maximum(p - q - below, -1.0), np.minimum(p - q + above, 1.0)
+
+
+# AUCs -----------------------------------------------------------------------------------------------------------------
+
+
+class Slots(NamedTuple):
+    """Rows listed by group, the negatives of each group first.
+
+    Attributes
+    ----------
+    order : ndarray of int64 of shape (n_rows,)
+        Numbers of the rows.
+    starts : ndarray of int64 of shape (2 * n_groups + 1,)
+        Start of each slot (a class in a group).
+    """
+
+    order: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, rows: GroupedRows, positive: NDArray[np.uint8]) -> Slots:
+        """List rows, given 1 for positive rows and 0 for others."""
+        slots = np.bincount(2 * rows.codes.astype(np.int64) + positive, minlength=2 * rows.n_groups)
+        starts = np.concatenate(([0], np.cumsum(slots)))
+        order = np.empty(positive.size, dtype=np.int64)
+        list_slots(rows.codes, positive, starts[:-1].copy(), order)
+        return cls(order, starts)
+
+    @property
+    def sizes(self) -> Floats:
+        """Rows of each slot."""
+        return np.diff(self.starts).astype(np.float64)
+
+    def placements(self, scores: NDArray[Any]) -> Ints:
+        """Return twice the number of rows of the other class that each row is ranked correctly against."""
+        codec, values = codec_for(scores)
+        keys = codec.encode(values)
+        placements = np.empty(keys.size, dtype=np.int64)
+
+        def place(span: tuple[int, int]) -> None:
+            first, last = span
+            most = int(np.diff(self.starts[::2][first : last + 1]).max())
+            own, ranked = np.empty((2, most), dtype=np.uint64)
+            scratch = sorting_space(most)
+            place_groups(keys, self.order, self.starts, first, last, own, ranked, *scratch, placements)
+
+        run(place, spans(self.starts[::2]), compiles=place_groups)
+        return placements
+
+
+def differ_in_aucs(rows: GroupedRows, slots: Slots, placements: Ints, reference: Ints) -> Differences:
+    """Return differences of AUCs, with DeLong's variances, from the placements of both models."""
+    sizes = slots.sizes
+    others = sizes.reshape(-1, 2)[:, ::-1].ravel()
+    of_slot = np.repeat(np.arange(sizes.size), np.diff(slots.starts))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own, other = (
+            (np.bincount(of_slot, each, sizes.size) / (2 * sizes * others))[1::2] for each in (placements, reference)
+        )
+        differences = (placements - reference).astype(np.float64)
+        means = np.bincount(of_slot, differences, sizes.size) / sizes
+        unit = 1 / (2 * sizes * others)
+    influences = (differences - means[of_slot]) * unit[of_slot]
+    if rows.clusters is not None:
+        codes, clusters = rows.codes[slots.order], rows.clusters[slots.order]
+        return Differences(own, other, spread_of_clusters(clusters, codes, influences, rows.n_groups))
+    squares, fourths = (np.bincount(of_slot, influences**power, sizes.size) for power in (2, 4))
+    spread = spread_of(sizes.reshape(-1, 2), *(each.reshape(-1, 2).astype(np.float64) for each in (squares, fourths)))
+    return Differences(own, other, spread)

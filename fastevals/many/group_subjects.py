@@ -1,0 +1,179 @@
+"""The models that `compare_groups` compares: their differences in metrics of scores, labels or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.labels import as_classes, check_known_labels
+from fastevals.counting.labels import number_labels
+from fastevals.counts import Cells
+from fastevals.many.group_influences import (
+    Differences,
+    GroupedRows,
+    Slots,
+    differ_in_aucs,
+    differ_in_matrices,
+    differ_in_means,
+)
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.registry import METRICS, OF_PAIRS, Metric
+
+Floats = NDArray[np.float64]
+Pairs = list[tuple[int, int]]  # positions of a model and its reference
+
+FIXED_TRIALS = ("rows", "positives", "negatives")  # their number does not depend on the model
+MEAN_ERRORS = ("mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "pinball_loss")
+
+
+class ScoredModels(NamedTuple):
+    """Scores of models, and 1 for positive rows."""
+
+    true: NDArray[np.uint8]
+    models: list[NDArray[Any]]
+    labels: None
+    pos_label: Any
+
+    @classmethod
+    def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> ScoredModels:
+        """Return the models, given what the kind of predictions reads."""
+        return cls(truth.flags(), models, None, truth.positive)
+
+    def take(self, kept: NDArray[np.bool_]) -> ScoredModels:
+        """Keep some rows."""
+        return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
+
+    def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
+        """Return the differences of each pair in a metric."""
+        entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None
+        if entry is not None and entry.name in OF_PAIRS:
+            if rows.weights is not None:
+                raise ValueError(f"metrics: {entry.name} does not take sample_weight; got {spec} with weights")
+            return [_in_form(entry.name, each) for each in self._of_aucs(rows, pairs)]
+        if metric.threshold is not None:
+            predicted = [(each >= metric.threshold).astype(np.uint8) for each in self.models]
+
+            def measure(stack: NDArray[Any]) -> Floats:
+                cells = Cells(stack[:, 1, 1], stack[:, 0, 1], stack[:, 1, 0], stack[:, 0, 0])
+                return np.asarray(metric.of_cells(cells), dtype=np.float64)
+
+            is_share = METRICS[spec.name].trials in FIXED_TRIALS
+            return [
+                differ_in_matrices(rows, self.true, predicted[a], predicted[b], 2, measure, is_share=is_share)
+                for a, b in pairs
+            ]
+        losses = {k: self._losses(metric, self.models[k]) for k in {k for pair in pairs for k in pair}}
+        return [differ_in_means(rows, losses[a], losses[b]) for a, b in pairs]
+
+    def _of_aucs(self, rows: GroupedRows, pairs: Pairs) -> Iterator[Differences]:
+        slots = Slots.of(rows, self.true)
+        reference = slots.placements(self.models[pairs[0][1]])
+        for k, _ in pairs:
+            yield differ_in_aucs(rows, slots, slots.placements(self.models[k]), reference)
+
+    def _losses(self, metric: Any, scores: NDArray[Any]) -> Floats:
+        of_positive, of_negative = metric.sweep.of_thresholds(scores.astype(np.float64))
+        return np.asarray(np.where(self.true == 1, of_positive, of_negative))
+
+
+def _in_form(name: str, found: Differences) -> Differences:
+    """Return differences of a form of the AUC, such as Gini's coefficient."""
+    form = OF_PAIRS[name]
+    scale = float(form(1.0, 1.0)) - float(form(0.0, 1.0))
+    own, other = (np.asarray(form(each, 1.0)) for each in (found.values, found.reference_values))
+    return Differences(own, other, found.spread._replace(variances=scale**2 * found.spread.variances))
+
+
+class LabelledModels(NamedTuple):
+    """Predicted labels of models, and true labels, as numbers of classes."""
+
+    true: NDArray[Any]
+    models: list[NDArray[Any]]
+    labels: NDArray[Any]
+    pos_label: Any
+    classes: Any
+
+    @classmethod
+    def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> LabelledModels:
+        """Return the models, given what the kind of predictions reads."""
+        present, numbers = number_labels("y_true and predictions", [truth, *models])
+        classes = as_classes("the data", present, None, pos_label)
+        places = check_known_labels(present, classes.labels)
+        true, *predicted = (places[each] for each in numbers)
+        return cls(true, predicted, classes.labels, classes.pos_label, classes)
+
+    def take(self, kept: NDArray[np.bool_]) -> LabelledModels:
+        """Keep some rows."""
+        return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
+
+    def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
+        """Return the differences of each pair in a metric."""
+        k = self.labels.size
+
+        def measure(stack: NDArray[Any]) -> Floats:
+            values = LABELS.evaluate(stack, self.classes, [metric])[0]
+            if values.ndim != 1:
+                raise ValueError(f"metrics: {spec} must be one number per group, got shape {values.shape[1:]}")
+            return values
+
+        trials = METRICS[spec.name].trials if isinstance(spec, MetricSpec) else ""
+        of_class = trials in FIXED_TRIALS and k == 2 and "average" not in spec.options
+        is_share = trials == "rows" or of_class
+        return [
+            differ_in_matrices(rows, self.true, self.models[a], self.models[b], k, measure, is_share=is_share)
+            for a, b in pairs
+        ]
+
+
+class NumericModels(NamedTuple):
+    """Numbers predicted by models, and targets."""
+
+    true: Floats
+    models: list[Floats]
+    labels: None = None
+    pos_label: None = None
+
+    @classmethod
+    def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> NumericModels:
+        """Return the models, given what the kind of predictions reads."""
+        return cls(truth.astype(np.float64), [each.astype(np.float64) for each in models])
+
+    def take(self, kept: NDArray[np.bool_]) -> NumericModels:
+        """Keep some rows."""
+        return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
+
+    def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
+        """Return the differences of each pair in a metric."""
+        loss = METRICS[metric.name].loss
+        assert loss is not None
+        errors = {k: self.true - self.models[k] for k in {k for pair in pairs for k in pair}}
+        losses = {k: loss.of_rows(each, self.true, **metric.options) for k, each in errors.items()}
+        return [differ_in_means(rows, losses[a], losses[b]) for a, b in pairs]
+
+
+SUBJECTS: dict[Kind, Any] = {SCORES: ScoredModels.of, LABELS: LabelledModels.of, TARGETS: NumericModels.of}
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def checked_metric(kind: Kind, name: str, spec: Any) -> Any:
+    """Return a metric that has a variance by its rows' influences; raise for any other."""
+    metric = kind.metric(spec)
+    if kind is SCORES:
+        entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None
+        is_mean = metric.sweep is not None and metric.sweep.of_thresholds is not None and not metric.sweep.n_bins
+        known = is_mean or metric.threshold is not None or (entry is not None and entry.name in OF_PAIRS)
+        rule = "be AUCs, losses of probabilities, or metrics at a fixed threshold"
+    elif kind is TARGETS:
+        known = metric.name in MEAN_ERRORS
+        rule = f"be one of {', '.join(MEAN_ERRORS)}"
+    else:
+        return metric
+    if not known:
+        raise ValueError(f"metrics must {rule}, got {name}: use compare_rankings within a group for others")
+    return metric
