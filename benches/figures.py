@@ -95,6 +95,7 @@ TITLES = {
     "small_roc_auc": "200 calls of metrics.roc_auc_score on 100 rows",
     "small_f1": "200 calls of metrics.f1_score on 100 rows",
     "batch_auc": "AUCs of 200 models",
+    "compare_groups": "AUCs of two models compared in 10,000 groups",
     "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
     "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
     **{f"grouped_{name}": f"{name} of 10,000 groups" for names in GROUPED.values() for name in names},
@@ -331,6 +332,7 @@ FIGURES: dict[str, Figure] = {
         Figure("small_f1", "scikit-learn", at_least=5),
         Figure("batch_auc", "scikit-learn", M // 10, at_least=40),
         Figure("batch_auc", "one at a time", M // 10, at_least=1.8),
+        Figure("compare_groups", rows=10 * M, at_most=10.0, unit="s"),
         Figure("grouped_auc_many", "polarbearings", M, at_least=3),
         Figure("grouped_auc_most", "polarbearings", M, at_least=3),
         *(

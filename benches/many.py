@@ -33,9 +33,9 @@ GROUPED = {
 }
 
 
-def _models(data: Data) -> NDArray[np.float64]:
+def _models(data: Data, n_models: int = N_MODELS) -> NDArray[np.float64]:
     """Return the models' scores: the same scores, each with its own noise."""
-    noise = np.random.default_rng([data.rows, 11]).standard_normal((N_MODELS, data.rows))
+    noise = np.random.default_rng([data.rows, 11]).standard_normal((n_models, data.rows))
     return data.s + noise
 
 
@@ -75,6 +75,19 @@ def _grouped(n_groups: int) -> dict[str, Setup]:
         return lambda: frame.group_by("g").agg(auc).sort("g")["auc"].to_numpy()
 
     return {"fastevals": ours, "polarbearings": theirs}
+
+
+def _compared(data: Data) -> Call:
+    """Compare two models in each group, with simultaneous intervals."""
+    groups, models = data.groups(GROUPS_MANY), {"old": data.s, "new": _models(data, 1)[0]}
+
+    def call() -> int:
+        with warnings.catch_warnings():  # groups of one class
+            warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+            found = fastevals.compare_groups(data.y, models, groups)["roc_auc"]
+        return len(found)
+
+    return call
 
 
 def _metric_of_groups(of: str, metrics: str | tuple[str, ...], n_groups: int) -> Setup:
@@ -163,6 +176,7 @@ MANY: Cases = installed(
             for of, names in GROUPED.items()
             for name in names
         },
+        "compare_groups": {"fastevals": _compared},
         "grouped_six": {"fastevals": _metric_of_groups("scores", SIX, GROUPS_MOST)},
         "one_vs_one": {"fastevals": _one_vs_one(2.0), "unweighted": _one_vs_one(None)},
         "pooled_roc": {"fastevals": _pooled_roc, "one ranking": _one_roc},

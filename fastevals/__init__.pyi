@@ -32,6 +32,7 @@ from fastevals.infer.calibration.calibrations import CalibrationEstimate as Cali
 from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
 from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
+from fastevals.many.group_comparison import ComparisonsByGroup as ComparisonsByGroup
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
 from fastevals.measure.confusion import ConfusionMatrix as ConfusionMatrix
 from fastevals.measure.curves.cost import CostCurve as CostCurve
@@ -53,6 +54,7 @@ from fastevals.infer.significance.friedman import FriedmanResult as FriedmanResu
 from fastevals.measure.curves.gain import GainCurve as GainCurve
 from fastevals.infer.gain_table import GainTable as GainTable
 from fastevals.infer.gain_table import GainTables as GainTables
+from fastevals.many.group_comparison import GroupComparison as GroupComparison
 from fastevals.many.groups import GroupedMetric as GroupedMetric
 from fastevals.split.splitters.hold_out import HoldOut as HoldOut
 from fastevals.results import Interval as Interval
@@ -104,6 +106,7 @@ from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_u
 from fastevals.infer.calibration.calibration import calibration as calibration
 from fastevals.infer.calibration.comparison import calibration_unpaired as calibration_unpaired
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
+from fastevals.many.group_comparison import compare_groups as compare_groups
 from fastevals.infer.comparison import compare_predictions as compare_predictions
 from fastevals.many.queries import compare_query_metrics as compare_query_metrics
 from fastevals.infer.comparison import compare_rankings as compare_rankings

@@ -94,6 +94,8 @@ MAKE: dict[str, Callable[[], Any]] = {
     "grouped": lambda: fastevals.grouped_auc(Y, A, GROUPS, interval="delong"),
     "grouped by day": lambda: fastevals.grouped_auc(Y, A, np.array(["2026-01-01", "2026-01-02"] * 4, dtype="M8[D]")),
     "grouped metrics": lambda: fastevals.grouped_metrics(Y, A, GROUPS, ["roc_auc", "log_loss"]),
+    "groups compared": lambda: fastevals.compare_groups(Y, {"a": A, 1: B}, GROUPS, ["roc_auc", "brier_score"]),
+    "compared by AUC": lambda: made("groups compared")["roc_auc"],
     "by query": lambda: fastevals.query_metrics([1, 0, 2, 0, 0, 0, 1, 0], A, GROUPS, ["ndcg@2", "mrr"]),
     "metric by query": lambda: fastevals.query_metrics(Y, A, GROUPS, "dcg", interval=None)["dcg"],
     "batch": lambda: fastevals.batch_auc([Y, [1] * 8], [A, B], standard_errors=True),

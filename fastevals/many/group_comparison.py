@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._distinct import sorted_unique
 from fastevals._options import warn_undefined
 from fastevals._text import count_of, format_label, printable
 from fastevals._validation.arrays import as_weights, check_same_length
-from fastevals._validation.labels import as_group_keys, as_groups, check_two_models
+from fastevals._validation.labels import as_groups, check_two_models
 from fastevals._validation.tables import find_name
 from fastevals.counting.groups import code_groups
-from fastevals.document.frames import Columns, as_column, leave_unused_out, make_columns
+from fastevals.counting.keys import as_group_keys, key_names
+from fastevals.document.frames import Columns, as_column, leave_unused_out, make_columns, or_nan
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
 from fastevals.many.group_influences import Differences, GroupedRows, Wins, interval_of_shares
 from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric
+from fastevals.many.groups import key_columns_of
 from fastevals.many.models import as_models
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, check_needed_probabilities, metric_kinds
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
@@ -32,7 +33,7 @@ Ints = NDArray[np.int64]
 
 FEWEST_DEGREES = 10.0  # of freedom, from which a group is part of the test of equal differences
 FEW_ROWS = 10  # rows of a class, below which a difference of AUCs gets a caution
-ROUNDING = 1e-9  # of a difference: smaller standard errors are rounding errors
+LEAST_RELATIVE_ERROR = 1e-9  # of a difference: smaller standard errors are rounding errors
 GROUPS_NAMED = 3  # groups named in a conclusion
 
 
@@ -76,14 +77,16 @@ class GroupComparison(Frozen):
         Test of whether the difference is the same in all groups.
     confidence_level : float
         Level of the simultaneous intervals.
+    by : tuple of str, or None
+        Names of the columns that the groups' keys come from, if there are several.
 
     Examples
     --------
     >>> import fastevals
-    >>> y, old, new = [0, 1] * 4, [1, 3, 2, 4, 2, 3, 1, 4], [1, 3, 2, 4, 3, 2, 4, 1]
+    >>> y, old, new = [0, 1] * 4, [1, 3, 2, 4, 2, 3, 1, 4], [1, 3, 2, 4, 3, 2, 1, 4]
     >>> found = fastevals.compare_groups(y, {"old": old, "new": new}, list("aaaabbbb"))["roc_auc"]
     >>> found.groups, found.differences
-    (array(['b', 'a'], dtype='<U1'), array([-1.,  0.]))
+    (array(['b', 'a'], dtype='<U1'), array([-0.25,  0.  ]))
     """
 
     metric: str
@@ -105,6 +108,7 @@ class GroupComparison(Frozen):
     cautions: NDArray[Any]
     heterogeneity: dict[Any, SignificanceResult]
     confidence_level: float
+    by: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return self.differences.size
@@ -137,35 +141,33 @@ class GroupComparison(Frozen):
     def _described(self, k: int) -> str:
         low, high = self.confidence_intervals[k]
         return (
-            f"{format_label(self.groups[k])} ({self.differences[k]:.3g}, simultaneous "
+            f"{_written(self.groups[k])} ({self.differences[k]:.3g}, simultaneous "
             f"{100 * self.confidence_level:.6g} % interval {low:.3g} to {high:.3g}, adjusted "
             f"{pvalue_text(float(self.adjusted_pvalues[k]), 'two-sided')})"
         )
 
     def _columns(self) -> Columns:
         low, high = self.confidence_intervals.T
-        return {
-            "group": as_column(self.groups),
-            **make_columns(
-                {
-                    "model": self.models,
-                    "value": self.values,
-                    "reference_value": self.reference_values,
-                    "difference": self.differences,
-                    "low": low,
-                    "high": high,
-                    "adjusted_pvalue": self.adjusted_pvalues,
-                    "is_worse": self.is_worse,
-                    "is_better": self.is_better,
-                    "standard_error": self.standard_errors,
-                    "pvalue": self.pvalues,
-                    "n_samples": self.n_samples,
-                    "n_positives": np.nan if self.n_positives is None else self.n_positives,
-                    "n_negatives": np.nan if self.n_negatives is None else self.n_negatives,
-                    "caution": self.cautions,
-                }
-            ),
-        }
+        columns = make_columns(
+            {
+                "model": self.models,
+                "value": self.values,
+                "reference_value": self.reference_values,
+                "difference": self.differences,
+                "low": low,
+                "high": high,
+                "adjusted_pvalue": self.adjusted_pvalues,
+                "is_worse": self.is_worse,
+                "is_better": self.is_better,
+                "standard_error": self.standard_errors,
+                "pvalue": self.pvalues,
+                "n_samples": self.n_samples,
+                "n_positives": or_nan(self.n_positives),
+                "n_negatives": or_nan(self.n_negatives),
+                "caution": self.cautions,
+            }
+        )
+        return key_columns_of("group", self.groups, self.by, columns) | columns
 
     def _shown_columns(self) -> Columns:
         columns = leave_unused_out(self._columns())
@@ -186,6 +188,14 @@ class GroupComparison(Frozen):
         worse, better = (int(np.count_nonzero(each)) for each in (self.is_worse, self.is_better))
         return f"GroupComparison({self.metric} of {len(self)} groups: {worse} worse, {better} better)"
 
+    def __str__(self) -> str:
+        return self.to_text().rstrip("\n")
+
+
+def _written(key: Any) -> str:
+    """Return a group's key as text."""
+    return f"({', '.join(map(format_label, key))})" if isinstance(key, tuple) else format_label(key)
+
 
 class ComparisonsByGroup(ByMetric[GroupComparison]):
     """Result of `compare_groups`: a mapping from each metric to its `GroupComparison`."""
@@ -193,13 +203,14 @@ class ComparisonsByGroup(ByMetric[GroupComparison]):
     __slots__ = ()
 
     def _settings(self) -> str:
-        return f"{np.unique(next(iter(self.metrics.values())).groups).size} groups"
+        first = next(iter(self.metrics.values()))
+        return f"{len(first) // len(first.heterogeneity)} groups"
 
 
 def compare_groups(
     y_true: ArrayLike,
     predictions: Any,
-    groups: ArrayLike,
+    groups: Any,
     metrics: Any = "roc_auc",
     *,
     reference: Any = None,
@@ -219,8 +230,9 @@ def compare_groups(
         Labels (of two classes for scores), or targets.
     predictions : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
         Scores, predicted labels or predicted numbers of two or more models; the metrics determine which.
-    groups : array-like of shape (n_samples,)
-        The group (segment) of each row, in any order: numbers, booleans, strings, dates or times.
+    groups : array-like of shape (n_samples,), frame, mapping or list of columns
+        The group (segment) of each row, in any order: numbers, booleans, strings, dates, times or other values, or
+        several columns of these, as for `grouped_metrics`.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         Of scores: "roc_auc", "rank_loss", "gini", "brier_score", "log_loss", and metrics at a fixed threshold such as
         ``metric("recall", threshold=0.5)``. Of predicted labels: metrics of confusion matrices with one value, such as
@@ -281,7 +293,7 @@ def compare_groups(
     >>> new = np.where(region == "west", rng.normal(size=2000), old + 0.1 * rng.normal(size=2000))
     >>> found = fastevals.compare_groups(y, {"old": old, "new": new}, region)["roc_auc"]
     >>> found.groups[found.is_worse], found.differences.round(3)
-    (array(['west'], dtype='<U5'), array([-0.256, -0.002,  0.002]))
+    (array(['west'], dtype='<U5'), array([-0.308, -0.004,  0.002]))
     """
     level, alpha = check_confidence_level(confidence_level)
     specs = parse_metrics(metrics)
@@ -314,7 +326,7 @@ def compare_groups(
     if kind is SCORES:
         positives = np.bincount(rows.codes, subject.true, rows.n_groups).astype(np.int64)
         sizes = [positives[occurring], (n_samples - positives)[occurring]]
-    found = _Groups(coded.keys(occurring), occurring, n_samples[occurring], *sizes)
+    found = _Groups(coded.keys(occurring), occurring, key_names("groups", groups), n_samples[occurring], *sizes)
     pairs = [(k, place) for k in range(len(names)) if k != place]
     results = {}
     for name, spec in specs.items():
@@ -328,6 +340,7 @@ class _Groups(NamedTuple):
 
     keys: NDArray[Any]
     codes: NDArray[np.intp]
+    by: tuple[str, ...] | None
     n_samples: Ints
     n_positives: Ints | None
     n_negatives: Ints | None
@@ -338,8 +351,8 @@ def _gather(codes: NDArray[Any], n_groups: int, beside: dict[str, Any]) -> Group
     weights, clusters = beside.get("sample_weight"), beside.get("clusters")
     if clusters is not None:
         within = code_groups(clusters)
-        pairs = codes.astype(np.int64) * within.width + within.block(slice(None))
-        clusters = np.searchsorted(sorted_unique(pairs), pairs)
+        pairs = code_groups(codes.astype(np.int64) * within.width + within.block(slice(None)))
+        clusters = pairs.block(slice(None)).astype(np.int64)
     if weights is not None:
         kept = weights != 0
         codes, weights = codes[kept], weights[kept] / weights.max()
@@ -368,7 +381,7 @@ def _compare(
     )
     adjusted = adjust_pvalues(pvalues, correction="sidak")
     benefits = effects if is_greater_better(spec) in (True, None) else -effects
-    sizes = [None if each is None else np.tile(each, len(pairs)) for each in found[2:]]
+    sizes = [None if each is None else np.tile(each, len(pairs)) for each in found[3:]]
     cautions = np.concatenate([_cautions(each, found, own_alpha, n_tests) for each in tested])
     of_worse = np.where(benefits < 0, pvalues / 2, 1 - pvalues / 2)
     order = np.lexsort((benefits, of_worse))  # NaN is last
@@ -389,7 +402,12 @@ def _compare(
     }  # fmt: skip
     ordered: dict[str, Any] = {field: None if column is None else column[order] for field, column in columns.items()}
     return GroupComparison(
-        metric=name, reference=names[pairs[0][1]], heterogeneity=heterogeneity, confidence_level=level, **ordered
+        metric=name,
+        reference=names[pairs[0][1]],
+        heterogeneity=heterogeneity,
+        confidence_level=level,
+        by=found.by,
+        **ordered,
     )
 
 
@@ -412,7 +430,7 @@ class _Tested(NamedTuple):
         values, others = found.values[groups], found.reference_values[groups]
         effects = values - others
         errors, df = np.sqrt(found.spread.variances[groups]), found.spread.df[groups]
-        errors = np.where(errors < ROUNDING * np.abs(effects), 0.0, errors)
+        errors = np.where(errors < LEAST_RELATIVE_ERROR * np.abs(effects), 0.0, errors)
         wins = None if found.wins is None else Wins(*(each[groups] for each in found.wins))
         if wins is not None:
             more, fewer = np.maximum(wins.own, wins.other), np.minimum(wins.own, wins.other)
@@ -431,9 +449,10 @@ class _Tested(NamedTuple):
 
         if self.wins is not None:
             return np.stack(interval_of_shares(self.wins, alpha), axis=1)
-        margin = stdtrit(self.df, 1 - alpha / 2) * self.errors
-        ends = np.stack([self.effects - margin, self.effects + margin], axis=1)
-        return np.where(np.isnan(self.pvalues)[:, None], np.nan, ends)
+        tested = ~np.isnan(self.pvalues)
+        margin = np.full(tested.size, np.nan)
+        margin[tested] = stdtrit(self.df[tested], 1 - alpha / 2) * self.errors[tested]
+        return np.stack([self.effects - margin, self.effects + margin], axis=1)
 
 
 def _cautions(tested: _Tested, found: _Groups, alpha: float, n_tests: int) -> NDArray[Any]:
@@ -477,8 +496,7 @@ def _test_equal_differences(tested: _Tested, alpha: float) -> SignificanceResult
     if effect is None:
         return found
     varies = "varies significantly" if found.rejected else "does not vary significantly"
-    evidence = (
-        f"{100 * effect:.0f} % of its variation is beyond chance; {test}, {pvalue_text(found.pvalue, 'two-sided')}"
-    )
-    claim = f"the difference {varies} over {count_of(effects.size, 'group')} ({evidence})"
+    over = ("" if used.all() else f"{effects.size:,} of ") + count_of(used.size, "group")
+    evidence = f"{100 * effect:.0f} % of its variation is beyond chance; {test}"
+    claim = f"the difference {varies} over {over} ({evidence}, {pvalue_text(found.pvalue, 'two-sided')})"
     return replace(found, conclusion=as_sentence(claim, alpha))

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Measure = Callable[[NDArray[Any]], Floats]  # a metric of a stack of matrices, of shape (n, K, K)
 
-STEP = 1e-4  # of a cell's count, for derivatives
+RELATIVE_STEP = 1e-4  # of a cell's count, for derivatives
 
 
 class GroupedRows(NamedTuple):
@@ -88,25 +88,24 @@ def spread_of(n: Floats, squares: Floats, fourths: Floats) -> Spread:
     """Return variances from the number of influences and the sums of their squares and fourth powers.
 
     Arrays have shape (n_groups, n_strata); the influences of a stratum add up to 0. The degrees of freedom match the
-    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis, and are at most the degrees
-    of freedom for normal influences.
+    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis, and are below the number of
+    influences in the smallest stratum: a few equal influences would seem to have no variance.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(n > 1, n / (n - 1), np.nan)
         parts = factors * squares
         variances = parts.sum(axis=1)
-        usual = variances**2 / (parts**2 / (n - 1)).sum(axis=1)
         noise = np.maximum(factors**2 * (fourths - squares**2 / n), 0.0).sum(axis=1)
-        df = np.minimum(usual, 2 * variances**2 / noise)
-    return Spread(variances, np.where(variances > 0, df, (n - 1).sum(axis=1)))
+        df = np.minimum(n.min(axis=1) - 1, 2 * variances**2 / noise)
+    return Spread(variances, np.where(variances > 0, df, n.min(axis=1) - 1))
 
 
 def spread_of_clusters(clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int) -> Spread:
     """Return variances of sums of influences of clustered rows."""
-    n_clusters = int(clusters.max()) + 1
-    of_cluster = np.zeros(n_clusters, dtype=np.intp)
+    sums = np.bincount(clusters, influences)
+    of_cluster = np.full(sums.size, -1)  # some numbers may not occur
     of_cluster[clusters] = codes
-    sums = np.bincount(clusters, influences, n_clusters)
+    sums, of_cluster = sums[of_cluster >= 0], of_cluster[of_cluster >= 0]
     n, squares, fourths = (np.bincount(of_cluster, sums**power, n_groups) for power in (0, 2, 4))
     return spread_of(*(each[:, None].astype(np.float64) for each in (n, squares, fourths)))
 
@@ -167,7 +166,7 @@ def _derivatives(measure: Measure, stack: Floats) -> Floats:
     """Return the derivative of a metric in each cell that has rows; 0 in other cells."""
     found = np.zeros_like(stack)
     for i, j in np.ndindex(stack.shape[1:]):
-        step = STEP * stack[:, i, j]
+        step = RELATIVE_STEP * stack[:, i, j]
         ends = []
         for sign in (1, -1):
             moved = stack.copy()
@@ -265,7 +264,7 @@ def differ_in_aucs(rows: GroupedRows, slots: Slots, placements: Ints, reference:
         )
         differences = (placements - reference).astype(np.float64)
         means = np.bincount(of_slot, differences, sizes.size) / sizes
-        unit = 1 / (2 * sizes * others)
+    unit = np.divide(1, 2 * sizes * others, out=np.zeros_like(sizes), where=sizes * others > 0)
     influences = (differences - means[of_slot]) * unit[of_slot]
     if rows.clusters is not None:
         codes, clusters = rows.codes[slots.order], rows.clusters[slots.order]

@@ -19,6 +19,7 @@ from fastevals.many.group_influences import (
     differ_in_matrices,
     differ_in_means,
 )
+from fastevals.measure.error_metrics import OF_MEANS
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS, OF_PAIRS, Metric
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 Pairs = list[tuple[int, int]]  # positions of a model and its reference
 
 FIXED_TRIALS = ("rows", "positives", "negatives")  # their number does not depend on the model
-MEAN_ERRORS = ("mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "pinball_loss")
+MEAN_ERRORS = [name for name, entry in METRICS.items() if entry.function in OF_MEANS]
 
 
 class ScoredModels(NamedTuple):

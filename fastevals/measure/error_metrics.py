@@ -111,5 +111,6 @@ PINBALL = RowLoss(
     lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
 )
 MEDIAN = median_absolute_error.__name__  # the only metric that needs rows
+OF_MEANS = (mean_squared_error, mean_absolute_error, mean_absolute_percentage_error, pinball_loss)  # of row losses
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
 OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error, mean_error)

@@ -277,6 +277,7 @@ def _groups(data: _Data) -> None:
     from fastevals import (
         batch_auc,
         batch_metrics,
+        compare_groups,
         compare_query_metrics,
         grouped_auc,
         grouped_metrics,
@@ -295,6 +296,7 @@ def _groups(data: _Data) -> None:
         batch_auc(data.y, [data.scores, data.other, data.ties], sample_weight=weights)
     grouped_auc(data.y, data.scores, data.groups, interval="delong")
     grouped_auc(data.y, data.scores, data.groups, interval="bootstrap", n_resamples=REPLICATES, rng=0)
+    compare_groups(data.y, [data.scores, data.other], data.groups)
     batch_auc(data.y, [data.scores, data.other], standard_errors=True)
     batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
     batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])

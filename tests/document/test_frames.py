@@ -210,6 +210,10 @@ OWN: dict[str, Any] = {
             ("both", "only_first", "only_second", "neither"), result.tables.reshape(-1, 4).T, strict=True
         )
     },
+    "GroupComparison": lambda result: {
+        "model": result.models,
+        **dict(zip(("low", "high"), result.confidence_intervals.T, strict=True)),
+    },
     "RankComparison": lambda result: pairs_of(result) | {
         f"{name}_mean_rank": [result.mean_ranks[pair[k]] for pair in result.pairs]
         for k, name in enumerate(("first", "second"))
