@@ -50,14 +50,14 @@ class GroupedRows(NamedTuple):
         """Return each group's sum of values, or its number of rows."""
         return np.bincount(self.codes, values, self.n_groups).astype(np.float64)
 
-    def spread(self, influences: Floats) -> Spread:
+    def spread(self, influences: Floats) -> SpreadOfDifference:
         """Return the variance of the sum of each group's influences."""
         if self.clusters is None:
             return spread_of(self.sums()[:, None], *(self.sums(influences**power)[:, None] for power in (2, 4)))
         return spread_of_clusters(self.clusters, self.codes, influences, self.n_groups)
 
 
-class Spread(NamedTuple):
+class SpreadOfDifference(NamedTuple):
     """Variances of differences, of shape (n_groups,), and their degrees of freedom."""
 
     variances: Floats
@@ -80,11 +80,11 @@ class Differences(NamedTuple):
 
     values: Floats
     reference_values: Floats
-    spread: Spread
+    spread: SpreadOfDifference
     wins: Wins | None = None
 
 
-def spread_of(n: Floats, squares: Floats, fourths: Floats) -> Spread:
+def spread_of(n: Floats, squares: Floats, fourths: Floats) -> SpreadOfDifference:
     """Return variances from the number of influences and the sums of their squares and fourth powers.
 
     Arrays have shape (n_groups, n_strata); the influences of a stratum add up to 0. The degrees of freedom match the
@@ -97,10 +97,10 @@ def spread_of(n: Floats, squares: Floats, fourths: Floats) -> Spread:
         variances = parts.sum(axis=1)
         noise = np.maximum(factors**2 * (fourths - squares**2 / n), 0.0).sum(axis=1)
         df = np.minimum(n.min(axis=1) - 1, 2 * variances**2 / noise)
-    return Spread(variances, np.where(variances > 0, df, n.min(axis=1) - 1))
+    return SpreadOfDifference(variances, np.where(variances > 0, df, n.min(axis=1) - 1))
 
 
-def spread_of_clusters(clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int) -> Spread:
+def spread_of_clusters(clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int) -> SpreadOfDifference:
     """Return variances of sums of influences of clustered rows."""
     sums = np.bincount(clusters, influences)
     of_cluster = np.full(sums.size, -1)  # some numbers may not occur
