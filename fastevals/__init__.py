@@ -63,6 +63,7 @@ _NAMES = {
     "measure.metric_specs": "MetricSpec metric",
     "measure.probability_metrics": "BrierDecomposition",
     "measure.ranking.ranking": "Ranking",
+    "measure.predicted_quantiles": "predicted_intervals predicted_quantiles",
     "measure.regression": "RegressionMetrics regression_metrics",
     "results": "Interval OperatingPoint SignificanceResult",
     "show.compare.compare": "compare",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MappingView, Sequence
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -369,26 +369,31 @@ Places = Sequence[Any] | SupportsArray
 Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | SupportsColumns
 
 
-def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return the predictions of one or many models: 1-D arrays of a real dtype, keyed by the names used in errors.
+def as_predictions(
+    name: str, values: Any, read: Callable[[str, Any], NDArray[Any]] | None = None
+) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
+    """Return the predictions of one or many models: 1-D arrays, keyed by the names used in errors.
+
+    Each is read by `read`; by default it has a real dtype.
 
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns the models'
     own names (for a mapping or frame), and whether `values` can hold several models.
     """
+    read = read or as_scores
     columns = named_columns(name, values)
     if columns is not None:
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least one model")
         labelled = {f"{name}[{key!r}]": value for key, value in columns.items()}
-        return {label: as_scores(label, value) for label, value in labelled.items()}, tuple(columns), True
+        return {label: read(label, value) for label, value in labelled.items()}, tuple(columns), True
     array = as_array(name, values)
     if array.ndim == 2 and not array.shape[0]:
         raise ValueError(f"{name} is empty: it must have at least one model, got shape {array.shape}")
     if array.ndim == 2:
-        return {f"{name}[{i}]": as_scores(f"{name}[{i}]", row) for i, row in enumerate(array)}, None, True
+        return {f"{name}[{i}]": read(f"{name}[{i}]", row) for i, row in enumerate(array)}, None, True
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, or 2-D with a row for each model, got shape {array.shape}")
-    return {name: as_scores(name, array)}, None, False
+    return {name: read(name, array)}, None, False
 
 
 ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module; their frames are distributed

@@ -25,12 +25,13 @@ from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import (
     SamplingDesign,
     make_prediction_sample,
+    make_quantile_sample,
     make_score_sample,
     make_target_sample,
 )
 from fastevals.infer.permutation.distribution import METRIC_ROUNDING
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
-from fastevals.measure.kinds import TARGETS, MetricSpecs, check_one_kind, metric_kinds
+from fastevals.measure.kinds import QUANTILES, TARGETS, MetricSpecs, array_kind, check_one_kind, metric_kinds
 from fastevals.measure.metric_specs import metric_bounds, parse_metrics
 from fastevals.results import (
     EXTREMENESS,
@@ -240,10 +241,12 @@ def compare_predictions(
     check_one_kind("metrics", kinds, several=True)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
     sample: Sample
-    if TARGETS in kinds.values():
-        numbers, models = _as_models("predictions", predictions)
+    numeric = array_kind(kinds)
+    if numeric in (TARGETS, QUANTILES):
+        numbers, models = _as_models("predictions", predictions, numeric.as_array)
         pairs = compared_pairs(models, reference)
-        sample = make_target_sample(y_true, numbers, specs, design)
+        make: Any = make_target_sample if numeric is TARGETS else make_quantile_sample
+        sample = make(y_true, numbers, specs, design)
     else:
         true = as_true_labels("y_true", y_true)
         labelled, models = as_models_labels("predictions", true, predictions)
@@ -555,9 +558,9 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-def _as_models(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
+def _as_models(name: str, values: Any, read: Any = None) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
     """Return the values of two or more models, keyed by their names in errors, and the names of the models."""
-    labelled, names, _ = as_predictions(name, values)
+    labelled, names, _ = as_predictions(name, values, read)
     models = tuple(range(len(labelled))) if names is None else names
     check_two_models(name, models)
     return labelled, models

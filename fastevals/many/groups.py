@@ -45,7 +45,7 @@ from fastevals.many.group_errors import grouped_errors
 from fastevals.many.group_scores import GroupedScores, grouped_scores
 from fastevals.many.group_values import GroupValues, grouped_aucs, grouped_values
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
+from fastevals.measure.kinds import LABELS, MEAN_LOSS, QUANTILES, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import MAX_RESAMPLES, NOWHERE, ByMetric, Frozen, Interval, check_confidence_level
 
@@ -609,7 +609,8 @@ def grouped_metrics(
     with given.naming():
         if kind == SCORES:
             return _measure_scores(specs, given, pos_label, least)
-        return {LABELS: _measure_labels, TARGETS: _measure_targets}[kind](specs, given, pos_label)
+        measure = {LABELS: _measure_labels, TARGETS: _measure_targets, QUANTILES: _measure_quantiles}[kind]
+        return measure(specs, given, pos_label)
 
 
 def _measure_scores(specs: MetricSpecs, given: GroupArguments, pos_label: Any, least: LeastRows) -> MetricsByGroup:
@@ -643,6 +644,17 @@ def _measure_targets(specs: MetricSpecs, given: GroupArguments, pos_label: Any) 
     arrays = given.y_true, given.y_score, given.groups, given.sample_weight
     found = errors_of_groups(TARGETS.metrics(specs), *arrays, pos_label)
     return MetricsByGroup(group_results(specs, found, by=given.by))
+
+
+def _measure_quantiles(specs: MetricSpecs, given: GroupArguments, pos_label: Any) -> MetricsByGroup:
+    targets, arrays = QUANTILES.read(given.y_true, {"y_pred": given.y_score}, pos_label)
+    losses = [each.losses(targets, arrays["y_pred"]) for each in QUANTILES.metrics(specs)]
+    found = [
+        errors_of_groups([MEAN_LOSS], np.zeros(targets.size), each, given.groups, given.sample_weight)
+        for each in losses
+    ]
+    values = [each for one in found for each in one.values]
+    return MetricsByGroup(group_results(specs, found[0]._replace(values=values), by=given.by))
 
 
 def errors_of_groups(

@@ -41,10 +41,13 @@ from fastevals.many.columns import ROWS_TOGETHER, Flags, ScoreColumns, are_many_
 from fastevals.many.group_errors import grouped_errors
 from fastevals.measure.kinds import (
     LABELS,
+    MEAN_LOSS,
+    QUANTILES,
     SCORES,
     TARGETS,
     MatrixMetric,
     MetricSpecs,
+    QuantileMetric,
     TargetMetric,
     array_kind,
     check_needed_probabilities,
@@ -208,7 +211,9 @@ def batch_metrics(
     metrics = kind.metrics(specs)
     models, names = as_models("predictions", predictions, kind.as_array)
     truth, weights = _read_beside(y_true, models, names, sample_weight, kind.as_truth, as_weights)
-    measure: Any = {SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets}[kind]
+    measure: Any = {
+        SCORES: _measure_scores, LABELS: _measure_labels, TARGETS: _measure_targets, QUANTILES: _measure_quantiles
+    }[kind]  # fmt: skip
     results: BatchMetrics = measure(specs, metrics, names, truth, models, weights, pos_label)
     return results
 
@@ -427,18 +432,47 @@ def _measure_targets(
     weights: Arrays | None,
     pos_label: Any,
 ) -> BatchMetrics:
-    """Return error metrics; models on the same rows are measured together."""
+    """Return error metrics."""
     check_not_given("pos_label", pos_label, "metrics of classes")
+    return _results(specs, names, _errors(metrics, y_true, models, weights))
+
+
+def _measure_quantiles(
+    specs: MetricSpecs,
+    metrics: list[QuantileMetric],
+    names: tuple[Any, ...],
+    y_true: Arrays,
+    models: Arrays,
+    weights: Arrays | None,
+    pos_label: Any,
+) -> BatchMetrics:
+    """Return metrics of quantiles; losses are numbers predicted for targets of 0."""
+    check_not_given("pos_label", pos_label, "metrics of classes")
+    targets = list(y_true.values())
+    origin = {name: np.zeros(each.size) for name, each in y_true.items()}
+    values = []
+    for metric in metrics:
+        losses = {
+            name: metric.losses(_shared_or_own(targets, i), each) for i, (name, each) in enumerate(models.items())
+        }
+        values += _errors([MEAN_LOSS], origin, losses, weights)
+    return _results(specs, names, values)
+
+
+def _errors(
+    metrics: Sequence[TargetMetric], y_true: Arrays, models: Arrays, weights: Arrays | None
+) -> list[NDArray[np.float64]]:
+    """Return each metric of models; those on the same rows are measured together."""
     shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
     if not shared and are_many_and_short(list(models.values())):
-        return _results(specs, names, _errors_of_groups(metrics, y_true, models, weights))
+        return _errors_of_groups(metrics, y_true, models, weights)
     groups = [list(models.items())] if shared else [[model] for model in models.items()]
     values = []
     for i, group in enumerate(groups):
         name, targets = _shared_or_own(list(y_true.items()), i)
         weight = None if weights is None else _shared_or_own(list(weights.values()), i)
         values.append(_errors_of_same_rows(metrics, name, targets, dict(group), weight))
-    return _results(specs, names, [np.concatenate(parts) for parts in zip(*values, strict=True)])
+    return [np.concatenate(parts) for parts in zip(*values, strict=True)]
 
 
 def _errors_of_groups(

@@ -1,4 +1,4 @@
-"""The three kinds of predictions: scores, labels and targets (numbers).
+"""The kinds of predictions: scores, labels, targets (numbers), and quantiles of numbers.
 
 A kind defines how its arrays are read, and how its metrics are found and evaluated. Calls that draw, swap or split
 rows, or take many models, look up the kind of their metrics and dispatch on it with a table.
@@ -28,6 +28,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
+from fastevals.measure.predicted_quantiles import as_quantiles, rows_of
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import as_double, sum_errors
 
@@ -237,7 +238,55 @@ class Targets(Kind):
         return [exact[each.name] if each.name in exact else each.of_sums(sums) for each in metrics]
 
 
-SCORES, LABELS, TARGETS = Scores(), Labels(), Targets()
+class QuantileMetric(NamedTuple):
+    """A metric of predicted quantiles, the mean over rows of a loss: its name and options."""
+
+    name: str
+    options: dict[str, Any]
+
+    def losses(self, targets: Array, predicted: Array) -> Floats:
+        """Return the loss of each row."""
+        return np.asarray(METRICS[self.name].function(targets, rows_of(predicted), **self.options))
+
+
+class Quantiles(Kind):
+    """Predicted quantiles of numbers: metrics are means of losses over rows.
+
+    Losses are numbers predicted for targets of 0, and `MEAN_LOSS` is their mean. So whatever measures predicted numbers
+    measures quantiles.
+    """
+
+    name = "quantiles"
+    phrase = "predicted quantiles"
+
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return finite quantiles with their levels."""
+        return as_quantiles(name, values)
+
+    def as_truth(self, name: str, values: Any) -> Array:
+        """Return finite numbers."""
+        targets = TARGETS.as_array(name, values)
+        check_finite(name, targets)
+        return targets
+
+    def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
+        """Return finite targets and quantiles."""
+        check_not_given("pos_label", pos_label, "metrics of classes")
+        targets, arrays = self.as_truth("y_true", y_true), self._as_arrays(predictions)
+        check_same_length(y_true=targets, **arrays)
+        return targets, arrays
+
+    def metric(self, spec: Spec, argument: str = "metrics") -> QuantileMetric:
+        """Return the metric's name and options."""
+        if not isinstance(spec, MetricSpec):
+            raise ValueError(f"{argument}: functions need a Ranking or a ConfusionMatrix, not quantiles")
+        check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of == "quantiles"], None)
+        check_no_options(str(spec), spec.options, METRICS[spec.name].options)
+        return QuantileMetric(spec.name, METRICS[spec.name].own_options(spec.options))
+
+
+SCORES, LABELS, TARGETS, QUANTILES = Scores(), Labels(), Targets(), Quantiles()
+MEAN_LOSS = TargetMetric("mean_error", {})
 
 
 # The kind of metrics --------------------------------------------------------------------------------------------------
@@ -247,8 +296,8 @@ def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
     """Return the kind of predictions that a metric is computed from."""
     check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     entry = METRICS[spec.name]
-    if entry.of == "targets":
-        return TARGETS
+    if entry.of in ("targets", "quantiles"):
+        return TARGETS if entry.of == "targets" else QUANTILES
     at_threshold = any(name in THRESHOLD_OPTIONS for name in spec.options)
     return LABELS if entry.of_labels and not at_threshold else SCORES
 
@@ -261,15 +310,15 @@ def metric_kinds(specs: MetricSpecs) -> dict[str, Kind]:
 def array_kind(kinds: Mapping[str, Kind]) -> Kind | None:
     """Return the kind that one array must have for all metrics; None if no metric determines it.
 
-    Targets take precedence, then scores; metrics that can't be computed from this kind are refused later.
+    Numbers take precedence, then scores; metrics that can't be computed from this kind are refused later.
     """
-    return next((kind for kind in (TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
+    return next((kind for kind in (QUANTILES, TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
 
 
 def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> None:
     """Raise unless metrics fit together: all of one kind, or labels and scores for a learner that predicts both."""
     first = {kind: metric for metric, kind in kinds.items()}
-    if len(first) > 1 and (TARGETS in first or not several):
+    if len(first) > 1 and (first.keys() & {TARGETS, QUANTILES} or not several):
         wanted = " and ".join(f"{metric} is of {kind.phrase}" for kind, metric in first.items())
         rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, as one array is"
         rule += "" if several else " measured"

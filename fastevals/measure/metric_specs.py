@@ -83,18 +83,20 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "prevalence", "prediction_rate", "fowlkes_mallows", "f1", "f_score", "jaccard", "balanced_accuracy",
         "informedness", "markedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted
         numbers: "mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error",
-        "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of ranked documents by query, for
-        `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual other names,
-        such as ``auc`` and ``mse``, are accepted; ``c_index`` is the AUC of binary labels.
+        "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of predicted quantiles and intervals:
+        "interval_score", "weighted_interval_score", "crps", "interval_coverage", "interval_width". Of ranked documents
+        by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual
+        other names, such as ``auc`` and ``mse``, are accepted; ``c_index`` is the AUC of binary labels.
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold that is best by this or another such metric) and the constraints of
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
         not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
-        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``,
-        calibration errors in bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``. A metric of a
-        confusion matrix takes the arguments of its method, such as ``average="macro"``. A metric of ranked documents
-        takes ``k=``: ``metric("ndcg", k=10)`` can also be written ``ndcg@10``.
+        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``, calibration errors in
+        bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``, a metric of an interval ``level=`` (its
+        nominal coverage). A metric of a confusion matrix takes the arguments of its method, such as
+        ``average="macro"``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
+        ``ndcg@10``.
 
     Returns
     -------
@@ -145,7 +147,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 def legal_options(spec: MetricSpec) -> Iterator[str]:
     """Yield the options of a metric, whatever it is computed from; some occur twice."""
     name, entry = spec.name, METRICS[spec.name]
-    if entry.of in ("probabilities", "targets", "queries"):
+    if entry.of in ("probabilities", "targets", "quantiles", "queries"):
         yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS

@@ -24,6 +24,7 @@ from fastevals.measure import (
     cells,
     error_metrics,
     probability_metrics,
+    quantile_metrics,
     query_metrics,
     ranking_metrics,
 )
@@ -95,11 +96,12 @@ class Metric:
         Name that users write.
     title : str
         Heading of its column in a table.
-    of : "ranking", "probabilities", "cells", "matrix", "targets" or "queries"
+    of : "ranking", "probabilities", "cells", "matrix", "targets", "quantiles" or "queries"
         What the function takes: `ThresholdCounts`; `ThresholdCounts` of scores that are probabilities of the positive
         class (NaN for other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any number of
-        classes, or a stack; the `RegressionSums` of predicted numbers, one per model (the median error takes rows); or
-        the `QuerySums` of ranked documents.
+        classes, or a stack; the `RegressionSums` of predicted numbers, one per model (the median error takes rows);
+        targets and the `QuantileRows` predicted for them (it returns the losses of the rows, whose mean is the metric);
+        or the `QuerySums` of ranked documents.
     function : callable
         Returns a number or an `OperatingPoint`, or an array with the shape of the cells, the stack or the sums; NaN if
         undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
@@ -178,7 +180,7 @@ class Metric:
 
     name: str
     title: str
-    of: Literal["ranking", "probabilities", "cells", "matrix", "targets", "queries"]
+    of: Literal["ranking", "probabilities", "cells", "matrix", "targets", "quantiles", "queries"]
     function: Callable[..., Any]
     greater_is_better: bool | None = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -327,6 +329,13 @@ def _of_calibration(title: str, function: Callable[..., Any], **more: Any) -> Me
 def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     """Return the entry of an error metric of targets; it is named after its function."""
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
+
+
+def _of_quantiles(function: Callable[..., Any], synonyms: str, *, greater: bool | None = False, **more: Any) -> Metric:
+    """Return the entry of a metric of predicted quantiles; it is named after its function."""
+    own: dict[str, Any] = {"bounds": (0.0, math.inf), "needs": (), **more}
+    title = function.__name__.replace("_", " ")
+    return Metric(function.__name__, title, "quantiles", function, greater, synonyms=synonyms, **own)
 
 
 def _of_queries(
@@ -827,6 +836,29 @@ METRICS: dict[str, Metric] = {
             loss=error_metrics.SIGNED,
             synonyms="mean_bias_error mbe",
             aliases="bias signed_bias",
+        ),
+        _of_quantiles(
+            quantile_metrics.interval_score,
+            "winkler_score winkler",
+            check_options=quantile_metrics.checked_level,
+            aliases="mwis",
+        ),
+        _of_quantiles(quantile_metrics.weighted_interval_score, "wis"),
+        _of_quantiles(quantile_metrics.crps, "crps_quantile continuous_ranked_probability_score"),
+        _of_quantiles(
+            quantile_metrics.interval_coverage,
+            "picp",
+            greater=None,
+            bounds=(0.0, 1.0),
+            check_options=quantile_metrics.checked_level,
+            aliases="coverage",
+        ),
+        _of_quantiles(
+            quantile_metrics.interval_width,
+            "mpiw",
+            greater=None,
+            check_options=quantile_metrics.checked_level,
+            aliases="sharpness",
         ),
         _of_queries("ndcg", query_metrics.ndcg, "ndcg_cut ndcg_score normalized_dcg retrieval_normalized_dcg"),
         _of_queries("dcg", query_metrics.dcg, "dcg_score discounted_cumulative_gain", needs=(), bounds=(0.0, math.inf)),

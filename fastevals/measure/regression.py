@@ -317,7 +317,12 @@ def sum_errors(
 
 
 def sum_drawn_errors(
-    targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: NDArray[Any], origin: float
+    targets: NDArray[Any],
+    predictions: Sequence[NDArray[Any]],
+    weights: NDArray[Any],
+    origin: float,
+    *,
+    scatter: bool = True,
 ) -> tuple[RegressionSums, NDArray[np.bool_]]:
     """Return each model's sums over rows whose weights, or numbers of draws, may be zero.
 
@@ -331,7 +336,7 @@ def sum_drawn_errors(
     sums = _as_sums(totals)
     lost = ~np.isfinite(totals[:, :TARGETS]).all(axis=1)
     lost |= ~in_range(sums.square) & (sums.over + sums.under > 0)
-    lost |= not in_range(sums.scatter) or first * (first / weight) > FAR_SHARE * second
+    lost |= scatter and (not in_range(sums.scatter) or first * (first / weight) > FAR_SHARE * second)
     return sums, lost
 
 

@@ -39,7 +39,8 @@ from fastevals.infer.bootstrap.samples import (
     usual_rate,
 )
 from fastevals.measure.error_metrics import RegressionSums
-from fastevals.measure.kinds import TARGETS, TargetMetric
+from fastevals.measure.kinds import MEAN_LOSS, TARGETS, TargetMetric
+from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import choose_origin, sum_drawn_errors
 
 Floats = NDArray[np.float64]
@@ -113,6 +114,7 @@ class TargetSample(UnitSample):
         self._metrics, self._one_model = metrics, one_model
         self._targets, self._predictions, self._weights = targets, predictions, weights
         self._needs_rows = any(each.name == "median_absolute_error" for each in metrics)
+        self._needs_scatter = any("scatter" in METRICS[each.name].needs for each in metrics)
         self._origin = choose_origin(targets)
         units = SamplingUnits.number(targets.size, groups, None)
         self._unit_by_row = units.unit_by_row if units.grouped else None
@@ -145,7 +147,9 @@ class TargetSample(UnitSample):
         weights = drawn if self._weights is None else np.multiply(drawn, self._weights, out=space[2])
         lost = np.ones(len(self._predictions), dtype=np.bool_)
         if not self._needs_rows:
-            sums, lost = sum_drawn_errors(self._targets, self._predictions, weights, self._origin)
+            sums, lost = sum_drawn_errors(
+                self._targets, self._predictions, weights, self._origin, scatter=self._needs_scatter
+            )
             with np.errstate(invalid="ignore"):
                 values[:] = TARGETS.evaluate(sums, self._metrics)
         if lost.any():
@@ -166,13 +170,42 @@ class TargetSample(UnitSample):
         """Return the acceleration of a metric of sums: leaving out a unit subtracts the contribution of its rows."""
         if self._metrics[metric].name == "median_absolute_error":
             return None
+        return self._accelerations(self._metrics[metric], self._predictions)
+
+    def _accelerations(self, metric: TargetMetric, models: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
         results = []
-        for predictions in self._predictions:
+        for predictions in models:
             with np.errstate(divide="ignore", invalid="ignore"):  # a single unit has no others
                 others = _SumsOfOthers(self._targets, predictions, self._weights, self._unit_by_row)
-                values = self._metrics[metric].of_sums(cast("RegressionSums", others))
+                values = metric.of_sums(cast("RegressionSums", others))
             results.append(jackknife_acceleration(values, self.sizes[: values.size]))
         return results[0] if self._one_model else np.array(results)
+
+
+class LossSample(TargetSample):
+    """Rows with a loss for each metric and model, whose means are the metrics.
+
+    Parameters
+    ----------
+    losses : list of ndarray
+        The losses of each model by the first metric, then by the next one, and so on.
+    n_metrics : int
+        Number of metrics.
+    """
+
+    def __init__(self, losses: Sequence[NDArray[Any]], n_metrics: int, **design: Any) -> None:
+        self._n_metrics, self._n_models = n_metrics, len(losses) // n_metrics
+        super().__init__(np.zeros(losses[0].size), losses, [MEAN_LOSS], **design)
+
+    def _by_metric(self, values: Floats) -> Values:
+        """Return an array for each metric, without the axis of models if there is a single one."""
+        split = values[0].reshape(*values.shape[1:-1], self._n_metrics, self._n_models)
+        return super()._by_metric(np.moveaxis(split, -2, 0))
+
+    def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
+        """Return the acceleration of the mean of a metric's losses."""
+        models = self._predictions[metric * self._n_models : (metric + 1) * self._n_models]
+        return self._accelerations(MEAN_LOSS, models)
 
 
 class _SumsOfOthers:

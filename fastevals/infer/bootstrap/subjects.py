@@ -30,11 +30,12 @@ from fastevals.infer.bootstrap.label_samples import (
     number_joint_cells,
 )
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
-from fastevals.infer.bootstrap.row_samples import TargetSample
+from fastevals.infer.bootstrap.row_samples import LossSample, TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import (
     LABELS,
+    QUANTILES,
     SCORES,
     TARGETS,
     MetricSpecs,
@@ -105,10 +106,12 @@ def make_sample(
             "metrics: a function requires a Ranking or a ConfusionMatrix, not a pair of arrays: pass these, and the "
             "function, to bootstrap_statistic"
         )
-    make = {SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets}[kind]
+    make = {
+        SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets, QUANTILES: _sample_quantiles
+    }[kind]  # fmt: skip
     y_true, predictions = subject
     check_one_weight(design.sample_weight, design.frequency_weight)
-    if design.frequency_weight is not None and (kind == TARGETS or design.groups is not None):
+    if design.frequency_weight is not None and (kind in (TARGETS, QUANTILES) or design.groups is not None):
         y_true, predictions, design = _repeated(y_true, predictions, design)
     return make(y_true, predictions, specs, design)
 
@@ -219,8 +222,7 @@ def make_target_sample(
     y_true: Any, predictions: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> TargetSample:
     """Return the sample of models' predicted numbers on the same rows; errors call each array by its key."""
-    if design.stratified or design.pos_label is not None:
-        raise ValueError("stratified and pos_label apply only to classes, but the metrics are regression metrics")
+    _check_no_classes(design)
     metrics = TARGETS.metrics(specs)
     targets, predictions = TARGETS.read(y_true, predictions)
     models = list(predictions.values())
@@ -230,7 +232,33 @@ def make_target_sample(
     return TargetSample(targets, models, metrics, weights=weights, groups=groups, one_model=one_model)
 
 
+# Quantiles ----------------------------------------------------------------------------------------------------------
+
+
+def _sample_quantiles(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
+    return make_quantile_sample(y_true, {"y_pred": y_pred}, specs, design, one_model=True)
+
+
+def make_quantile_sample(
+    y_true: Any, predictions: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
+) -> LossSample:
+    """Return the sample of models' predicted quantiles on the same rows; errors call each array by its key."""
+    _check_no_classes(design)
+    metrics = QUANTILES.metrics(specs)
+    targets, predictions = QUANTILES.read(y_true, predictions)
+    weights, groups, kept, _ = _weights_and_groups(targets, design)
+    losses = [each.losses(targets, values) for each in metrics for values in predictions.values()]
+    if kept is not None:
+        losses = [values[kept] for values in losses]
+    return LossSample(losses, len(metrics), weights=weights, groups=groups, one_model=one_model)
+
+
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_no_classes(design: SamplingDesign) -> None:
+    if design.stratified or design.pos_label is not None:
+        raise ValueError("stratified and pos_label apply only to classes, but the metrics are regression metrics")
 
 
 def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[Any, Any, SamplingDesign]:

@@ -15,9 +15,9 @@ from fastevals.infer.permutation.distribution import PermutationPlan, PermutedSt
 from fastevals.infer.permutation.labels import permute_labels
 from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
-from fastevals.infer.permutation.targets import permute_targets
+from fastevals.infer.permutation.targets import permute_quantiles, permute_targets
 from fastevals.infer.significance.decision import Compared, build_result, check_alpha, compare_two
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, check_needed_probabilities, metric_kind
+from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, check_needed_probabilities, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import Alternative, PairNames, SignificanceResult
 
@@ -173,7 +173,9 @@ def permutation_test(
     truth, predictions = kind.read(y_true, {"pred_a": pred_a, "pred_b": pred_b}, pos_label)
     if kind is SCORES:
         check_needed_probabilities({name: spec}, predictions)
-    permute: Any = {SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets}[kind]
+    permute: Any = {
+        SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets, QUANTILES: permute_quantiles
+    }[kind]  # fmt: skip
     tested = permute(truth, *predictions.values(), kind.metric(spec, "metric"), name, plan, pos_label)
     compared = Compared(f"{name} of {first}", f"{name} of {second}", f"{name} of {first} and {second}", "difference")
     return permutation_result(name, compared, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)

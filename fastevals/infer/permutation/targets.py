@@ -17,7 +17,7 @@ from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.measure.error_metrics import LEAST_DENOMINATOR, MEDIAN, SQUARED, RegressionSums
-from fastevals.measure.kinds import TargetMetric
+from fastevals.measure.kinds import MEAN_LOSS, QuantileMetric, TargetMetric
 from fastevals.measure.registry import METRICS
 
 Floats = NDArray[np.float64]
@@ -63,6 +63,20 @@ def permute_targets(
         return tested._replace(in_unit=lambda sums: scaled_mean(sums, scatter, inner + square))
     outer = 2 * unit if loss is SQUARED else unit
     return tested._replace(in_unit=lambda sums: scaled_mean(sums, n, inner + outer))
+
+
+def permute_quantiles(
+    targets: NDArray[Any],
+    pred_a: NDArray[Any],
+    pred_b: NDArray[Any],
+    metric: QuantileMetric,
+    label: str,
+    plan: PermutationPlan,
+    pos_label: Any,
+) -> PermutedStatistic:
+    """Permute the predicted quantiles of two models, whose losses are numbers predicted for targets of 0."""
+    a, b = (metric.losses(targets, each) for each in (pred_a, pred_b))
+    return permute_targets(np.zeros(targets.size), a, b, MEAN_LOSS, label, plan, pos_label)
 
 
 def _root_differences(sums: Any, total: float, n: int) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._options import check_not_given
 from fastevals._validation.labels import binary_labels, raise_not_binary
 from fastevals._validation.text import distinct_labels
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
+from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
@@ -22,6 +22,7 @@ from fastevals.split.estimates.split_metrics import (
     FunctionMetrics,
     LabelMetrics,
     MedianErrorMetric,
+    QuantileMetrics,
     SplitMetrics,
     TargetMetrics,
 )
@@ -56,7 +57,7 @@ def make_split_metrics(
         array, positive, _ = binary_labels(name, y, pos_label)
         rows = _check_two_labels_only(name, array, positive)
         metric_sets += [each(by_class[each], rows) for each in (ThresholdMetrics, MeanLossMetrics) if each in by_class]
-    others = (TargetMetrics, MedianErrorMetric, FunctionMetrics)
+    others = (TargetMetrics, MedianErrorMetric, QuantileMetrics, FunctionMetrics)
     return [*metric_sets, *(each(by_class[each], y, name) for each in others if each in by_class)], positive
 
 
@@ -66,6 +67,8 @@ def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
         return MeanLossMetrics if is_mean_loss(spec) else ThresholdMetrics
     if kind is TARGETS:
         return MedianErrorMetric if spec.name == "median_absolute_error" else TargetMetrics
+    if kind is QUANTILES:
+        return QuantileMetrics
     return FunctionMetrics if kind is None else LabelMetrics
 
 

@@ -36,7 +36,7 @@ from fastevals.counts import Cells
 from fastevals.infer.proportions import SHARES, outcomes
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums, median_absolute_error
-from fastevals.measure.kinds import LABELS, TARGETS
+from fastevals.measure.kinds import LABELS, QUANTILES, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import choose_origin
@@ -399,6 +399,36 @@ class TargetMetrics(AdditiveMetrics):
         sums = np.array([square, over.sum(), under.sum(), relative])[:, None]
         scatter = n * np.sum((y - y.mean()) ** 2)
         return self._evaluate_sums(RegressionSums(float(n) ** 2, scatter, *sums)._replace(unit=self._unit))[:, 0]
+
+
+class QuantileMetrics(AdditiveMetrics):
+    """Metrics of predicted quantiles: means of losses."""
+
+    kind = "quantiles"
+
+    def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
+        self.names = list(specs)
+        self._metrics = QUANTILES.metrics(specs)
+        self._y = QUANTILES.as_truth(name, y)
+
+    def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
+        """Return finite quantiles."""
+        return QUANTILES.as_array(name, predicted)
+
+    def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+        """Return the losses of each row."""
+        y = self._y if rows is None else self._y[rows]
+        return np.stack([each.losses(y, predicted) for each in self._metrics], axis=1)
+
+    def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
+        """Add up the rows and the losses of each test set."""
+        totals = np.zeros((len(folds), n_folds, 1 + len(self._metrics)))
+        add_terms(folds, prepared, totals)
+        return totals
+
+    def evaluate_totals(self, totals: NDArray[Any]) -> Floats:
+        """Return the mean losses of test sets."""
+        return np.asarray(totals[:, 1:] / totals[:, :1]).T
 
 
 class FunctionMetrics(SplitMetrics):
