@@ -140,6 +140,8 @@ from fastevals.infer.significance.t_tests import paired_t_test as paired_t_test
 from fastevals.infer.significance.mcnemar import pairwise_mcnemar_tests as pairwise_mcnemar_tests
 from fastevals.infer.significance.pairwise import pairwise_tests as pairwise_tests
 from fastevals.infer.permutation.permutation import permutation_test as permutation_test
+from fastevals.measure.predicted_quantiles import predicted_intervals as predicted_intervals
+from fastevals.measure.predicted_quantiles import predicted_quantiles as predicted_quantiles
 from fastevals.infer.proportions import proportion_interval as proportion_interval
 from fastevals.many.queries import query_metrics as query_metrics
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test

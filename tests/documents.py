@@ -210,6 +210,14 @@ KINDS = {
         "Predicted numbers",
         "These metrics are functions of the errors. *scatter* means that the targets must differ.",
     ),
+    "quantiles": (
+        "Predicted quantiles and intervals",
+        "These metrics take quantiles with their levels: `predicted_quantiles(values, levels)`, or "
+        "`predicted_intervals(low, high, level)`. Each is the mean of a loss over rows. Those of an interval use the "
+        "widest central interval, or the one of nominal coverage `level`. `crps` is computed from the quantiles: each "
+        "level counts for the levels to which it is nearest, and an error beyond the outermost levels is that of the "
+        "outermost level.",
+    ),
     "queries": (
         "Ranked documents",
         "`query_metrics` and `compare_query_metrics` compute these metrics for each query. With `k` they use only "

@@ -6,7 +6,6 @@ the levels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -52,7 +51,8 @@ def predicted_quantiles(values: Any, levels: ArrayLike | None = None) -> Predict
     Returns
     -------
     structured ndarray of shape (n_samples,)
-        One element per row, with a field for each level, in ascending order.
+        One element per row, with a field for each level, in ascending order. It shares the memory of `values` if these
+        are an array of float64 whose columns have this order.
 
     Raises
     ------
@@ -82,7 +82,9 @@ def predicted_quantiles(values: Any, levels: ArrayLike | None = None) -> Predict
             raise ValueError(f"values must have shape (n_samples, n_levels), got {table.shape}")
         if levels is None:
             raise ValueError("levels must be given with an array: it names the level of each column")
-    shares = _as_levels("levels", named if levels is None else levels, len(table.T if named is None else named))
+    shares = _as_levels(
+        "levels", list(named or ()) if levels is None else levels, len(table.T if named is None else named)
+    )
     labels = [f"the quantiles of level {share:g}" for share in shares]
     if named is not None:
         arrays = {label: _as_double(label, column) for label, column in zip(labels, named.values(), strict=True)}
@@ -198,12 +200,7 @@ def _as_double(name: str, values: Any) -> Floats:
 def _as_levels(name: str, values: Any, n: int) -> Floats:
     """Return levels as floats, one for each of n columns."""
     try:
-        levels = np.array(
-            [
-                float(each)
-                for each in (values if isinstance(values, Mapping) else np.asarray(values, dtype=object).ravel())
-            ]
-        )
+        levels = np.array([float(each) for each in np.asarray(values, dtype=object).ravel()])
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers in (0, 1), got {show(values)}") from None
     if levels.size != n or not levels.size:

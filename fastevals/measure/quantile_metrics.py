@@ -39,7 +39,7 @@ def interval_width(targets: NDArray[Any], rows: QuantileRows, level: float | Non
 
 
 def weighted_interval_score(targets: NDArray[Any], rows: QuantileRows) -> Floats:
-    """Twice the mean pinball loss over levels, which come in pairs around 0.5 (Bracher et al. 2021, WIS)."""
+    """Twice the mean pinball loss over levels, which come in pairs around 0.5 (doi:10.1371/journal.pcbi.1008618)."""
     if np.abs(rows.levels + rows.levels[::-1] - 1).max() > SAME_LEVEL:
         raise ValueError(
             "weighted_interval_score needs levels in pairs that add up to 1, with or without 0.5, got "
@@ -49,7 +49,7 @@ def weighted_interval_score(targets: NDArray[Any], rows: QuantileRows) -> Floats
 
 
 def crps(targets: NDArray[Any], rows: QuantileRows) -> Floats:
-    """Twice the integral over (0, 1) of the pinball loss, which is that of the nearest predicted level."""
+    """Twice the integral over (0, 1) of the pinball loss, with each level in place of the levels nearest to it."""
     edges = np.concatenate(([0.0], (rows.levels[1:] + rows.levels[:-1]) / 2, [1.0]))
     return _pinball(targets, rows, 2 * np.diff(edges))
 

@@ -26,7 +26,7 @@ from fastevals.measure.metric_specs import influence_of
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, find_metric
-from tests.reference import calibration, confusion, curves, queries
+from tests.reference import calibration, confusion, curves, quantiles, queries
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
 from tests.strategies import (
@@ -243,7 +243,9 @@ def test_best_threshold_and_intervals_of_proportions_know_other_names_too():
 
 def test_no_threshold_or_model_is_best_by_a_metric_without_direction():
     undirected = [name for name, metric in METRICS.items() if metric.greater_is_better is None]
-    assert undirected == ["mean_predicted", "prevalence", "prediction_rate", "mean_error"]
+    assert undirected == [
+        "mean_predicted", "prevalence", "prediction_rate", "mean_error", "interval_coverage", "interval_width"
+    ]  # fmt: skip
     ranking = Ranking([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])
     for name in ("prevalence", "selection_rate"):
         with pytest.raises(ValueError, match=f"^metric must be one of 'accuracy', .*; got '{name}'$"):
@@ -313,7 +315,7 @@ OTHER_TWINS = {  # twins with another name
 
 def test_every_metric_has_a_slow_twin_in_tests_reference():
     twins = {*OTHER_TWINS, *reference.CELL_METRICS, *confusion.RATES, *regression_twins.metrics([1.0, 2.0], [1.0, 1.0])}
-    twins |= set(queries.METRICS)
+    twins |= {*queries.METRICS, *quantiles.METRICS}
     for module in (reference, calibration, curves, confusion):
         twins |= set(dir(module))
     assert set(registry.METRICS) <= twins
