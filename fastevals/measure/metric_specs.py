@@ -93,7 +93,7 @@ def metric(name: str, **options: Any) -> MetricSpec:
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
         not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``, calibration errors in
-        bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``, a metric of an interval ``level=`` (its
+        bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``, a metric of an interval ``coverage=`` (its
         nominal coverage). A metric of a confusion matrix takes the arguments of its method, such as
         ``average="macro"``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
         ``ndcg@10``.

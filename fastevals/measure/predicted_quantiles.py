@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import check_number, row_at, show, warn_outside
 from fastevals._validation.arrays import (
     FLOAT64,
@@ -100,14 +101,15 @@ def predicted_quantiles(values: Any, levels: ArrayLike | None = None) -> Predict
     return _pack(shares[order], table if (np.diff(order) > 0).all() else table[:, order])
 
 
-def predicted_intervals(low: ArrayLike, high: ArrayLike, level: float = 0.9) -> Predicted:
+def predicted_intervals(low: ArrayLike, high: ArrayLike, coverage: float = 0.9) -> Predicted:
     """Return central prediction intervals of numbers in the form that metrics of quantiles and intervals take.
 
     Parameters
     ----------
     low, high : array-like of shape (n_samples,)
-        Finite ends of each row's interval: the quantiles of the levels ``(1 - level) / 2`` and ``(1 + level) / 2``.
-    level : float in (0, 1)
+        Finite ends of each row's interval: the quantiles of the levels ``(1 - coverage) / 2`` and
+        ``(1 + coverage) / 2``.
+    coverage : float in (0, 1)
         Nominal coverage: the probability with which an interval is meant to contain the target.
 
     Returns
@@ -118,19 +120,19 @@ def predicted_intervals(low: ArrayLike, high: ArrayLike, level: float = 0.9) -> 
     Raises
     ------
     ValueError
-        If `low` exceeds `high` in a row, if the ends are not finite numbers or differ in length, or if `level` is
-        outside (0, 1).
+        If `low` exceeds `high` in a row, if the ends are not finite numbers or differ in length, or if `coverage`
+        is outside (0, 1).
 
     Examples
     --------
     >>> import fastevals
-    >>> predicted = fastevals.predicted_intervals([0, 1, 2], [2, 3, 4], level=0.8)
+    >>> predicted = fastevals.predicted_intervals([0, 1, 2], [2, 3, 4], coverage=0.8)
     >>> metrics = ["interval_coverage", "interval_width", "interval_score"]
     >>> found = fastevals.batch_metrics([1, 4, 2], [predicted], metrics)
     >>> [round(found[name][0], 4) for name in metrics]
     [0.6667, 2.0, 5.3333]
     """
-    share = check_number("level", level, low=0, high=1, open_low=True, open_high=True)
+    share = check_number("coverage", coverage, low=0, high=1, open_low=True, open_high=True)
     ends = {"low": _as_double("low", low), "high": _as_double("high", high)}
     check_same_length(**ends)
     for name, values in ends.items():
@@ -209,6 +211,6 @@ def _as_levels(name: str, values: Any, n: int) -> Floats:
     if outside.any():
         raise ValueError(f"{name} must be in (0, 1), got {float(levels[np.argmax(outside)])!r}")
     levels = levels.round(LEVEL_DIGITS)
-    if np.unique(levels).size < n:
+    if sorted_unique(levels).size < n:
         raise ValueError(f"{name} must all differ, got {levels.tolist()}")
     return levels

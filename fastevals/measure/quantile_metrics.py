@@ -19,22 +19,22 @@ Floats = NDArray[np.float64]
 SAME_LEVEL = 10.0**-LEVEL_DIGITS * 4  # rounding of sums and differences of levels
 
 
-def interval_score(targets: NDArray[Any], rows: QuantileRows, level: float | None = None) -> Floats:
-    """Interval width plus 2 / (1 - level) times the distance of a target outside (Winkler 1972)."""
-    low, high, share = _central_interval("interval_score", rows, level)
+def interval_score(targets: NDArray[Any], rows: QuantileRows, coverage: float | None = None) -> Floats:
+    """Interval width plus 2 / (1 - coverage) times the distance of a target outside (Winkler 1972)."""
+    low, high, share = _central_interval("interval_score", rows, coverage)
     outside = np.maximum(low - targets, 0.0) + np.maximum(targets - high, 0.0)
     return np.asarray(high - low + outside / share)
 
 
-def interval_coverage(targets: NDArray[Any], rows: QuantileRows, level: float | None = None) -> Floats:
+def interval_coverage(targets: NDArray[Any], rows: QuantileRows, coverage: float | None = None) -> Floats:
     """Share of targets within the interval or at its ends; compare it with the nominal coverage."""
-    low, high, _ = _central_interval("interval_coverage", rows, level)
+    low, high, _ = _central_interval("interval_coverage", rows, coverage)
     return ((low <= targets) & (targets <= high)).astype(np.float64)
 
 
-def interval_width(targets: NDArray[Any], rows: QuantileRows, level: float | None = None) -> Floats:
+def interval_width(targets: NDArray[Any], rows: QuantileRows, coverage: float | None = None) -> Floats:
     """Mean width of the interval."""
-    low, high, _ = _central_interval("interval_width", rows, level)
+    low, high, _ = _central_interval("interval_width", rows, coverage)
     return high - low
 
 
@@ -54,11 +54,11 @@ def crps(targets: NDArray[Any], rows: QuantileRows) -> Floats:
     return _pinball(targets, rows, 2 * np.diff(edges))
 
 
-def checked_level(level: Any = None) -> dict[str, Any]:
+def checked_coverage(coverage: Any = None) -> dict[str, Any]:
     """Check the nominal coverage of a central interval; None means the widest interval."""
-    if level is not None:
-        level = check_number("level", level, low=0, high=1, open_low=True, open_high=True)
-    return {"level": level}
+    if coverage is not None:
+        coverage = check_number("coverage", coverage, low=0, high=1, open_low=True, open_high=True)
+    return {"coverage": coverage}
 
 
 def _pinball(targets: NDArray[Any], rows: QuantileRows, weights: Floats) -> Floats:
@@ -72,7 +72,7 @@ def _pinball(targets: NDArray[Any], rows: QuantileRows, weights: Floats) -> Floa
     return losses
 
 
-def _central_interval(name: str, rows: QuantileRows, level: float | None) -> tuple[Floats, Floats, float]:
+def _central_interval(name: str, rows: QuantileRows, coverage: float | None) -> tuple[Floats, Floats, float]:
     """Return the ends of a central interval, and the level of its low end."""
     levels = rows.levels
     pairs = [
@@ -80,10 +80,12 @@ def _central_interval(name: str, rows: QuantileRows, level: float | None) -> tup
         for low in range(levels.size)
         for high in range(low + 1, levels.size)
         if abs(levels[low] + levels[high] - 1) < SAME_LEVEL
-        and (level is None or abs(levels[high] - levels[low] - level) < SAME_LEVEL)
+        and (coverage is None or abs(levels[high] - levels[low] - coverage) < SAME_LEVEL)
     ]
     if not pairs:
-        wanted = "two levels that add up to 1" if level is None else f"the levels of a central interval of {level:g}"
+        wanted = (
+            "two levels that add up to 1" if coverage is None else f"the levels of a central interval of {coverage:g}"
+        )
         raise ValueError(f"{name} needs {wanted}, got levels {levels.tolist()}")
     low, high = pairs[0]
     ends = rows.values[:, low], rows.values[:, high]

@@ -80,7 +80,7 @@ def test_crps_of_many_levels_is_that_of_the_normal_distribution() -> None:
 
 def test_an_interval_of_another_level() -> None:
     predicted = predicted_quantiles([[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]], [0.05, 0.25, 0.5, 0.75, 0.95])
-    at_half = [metric(name, level=0.5) for name in ("interval_coverage", "interval_width", "interval_score")]
+    at_half = [metric(name, coverage=0.5) for name in ("interval_coverage", "interval_width", "interval_score")]
     assert values_of([3, 3.5], predicted, at_half) == [0.5, 2.0, 3.0]
     assert values_of([3, 4.5], predicted, ["picp", "interval_width"]) == [0.5, 4.0]
 
@@ -112,7 +112,7 @@ def test_one_element_per_row_and_a_field_per_level() -> None:
     ("call", "said"),
     [
         (lambda: predicted_intervals([0, 2], [1, 1]), "^low must not exceed high, but it does in 1 of 2 rows, .*2 > 1"),
-        (lambda: predicted_intervals([0], [1], 1), r"^level must be in \(0, 1\), got 1"),
+        (lambda: predicted_intervals([0], [1], 1), r"^coverage must be in \(0, 1\), got 1"),
         (lambda: predicted_intervals([0], [np.inf]), "^high must be finite"),
         (lambda: predicted_intervals([0], [1, 2]), "high has 2 rows, but low has 1"),
         (lambda: predicted_intervals([], []), "^low is empty"),
@@ -128,11 +128,11 @@ def test_one_element_per_row_and_a_field_per_level() -> None:
         (lambda: bootstrap(([1], INTERVAL), ["wis", "mae"]), "metrics must be one of 'interval_score', .*; got 'mean_"),
         (lambda: bootstrap(([1, 2], INTERVAL), "wis"), "y_pred has 1 rows, but y_true has 2"),
         (lambda: bootstrap(([np.nan], INTERVAL), "wis"), "^y_true must be finite"),
-        (lambda: bootstrap(([1], INTERVAL), metric("interval_score", level=0.5)), "interval of 0.5, got levels"),
+        (lambda: bootstrap(([1], INTERVAL), metric("interval_score", coverage=0.5)), "interval of 0.5, got levels"),
         (lambda: bootstrap(([1], predicted_quantiles({0.1: [1]})), "interval_score"), "two levels that add up to 1"),
         (lambda: bootstrap(([1], predicted_quantiles({0.1: [1]})), "wis"), "levels in pairs that add up to 1"),
         (lambda: bootstrap(([1], INTERVAL), "wis", stratified=True), "^stratified and pos_label apply only to classes"),
-        (lambda: metric("wis", level=0.5), "has no option level=; it takes none"),
+        (lambda: metric("wis", coverage=0.5), "has no option coverage=; it takes none"),
     ],
 )  # fmt: skip
 def test_bad_input(call: Callable[[], Any], said: str) -> None:
@@ -149,7 +149,7 @@ def test_crossed_quantiles_are_said_and_have_pinball_losses_but_no_interval() ->
     expected = twin.mean("crps", [1, 1], [Fraction(1, 4), Fraction(3, 4)], [[0, 1], [3, 2]])
     assert values_of([1, 1], crossed, ["crps", "wis"]) == pytest.approx([expected, expected])
     for name in ("interval_score", "interval_coverage", "interval_width"):
-        with pytest.raises(ValueError, match="level 0.25 must not exceed that of level 0.75, .* row 1: 3 > 2"):
+        with pytest.raises(ValueError, match=r"level 0.25 must not exceed that of level 0.75, .* row 1: 3 > 2"):
             values_of([1, 1], crossed, name)
 
 
@@ -200,7 +200,7 @@ PAIRS = [(np.flatnonzero(np.arange(60) % 5 != k), np.flatnonzero(np.arange(60) %
 
 def test_a_bootstrap_of_losses_is_that_of_their_mean() -> None:
     """The same rows are drawn as for predicted numbers, so intervals are those of the losses themselves."""
-    y, a, b = case()
+    y, a, _ = case()
     inside = (a["0.05"] <= y) & (y <= a["0.95"])
     found = bootstrap((y, a), ["crps", "interval_coverage"], **QUICK)["interval_coverage"]
     losses = bootstrap((y * 0, inside * 1.0), "mean_error", **QUICK)["mean_error"]
