@@ -88,6 +88,7 @@ TERMS = {  # by the section that introduces them
         Term("false negatives, true negatives", "假反例 / 真反例", "ThresholdCounts"),
         Term("P-R curve", "P-R 曲线", "Ranking.precision_recall_curve"),
         Term("break-even point", "平衡点", "Ranking.break_even_point"),
+        Term("geometric mean of precision and recall", "几何平均", "ConfusionMatrix.fowlkes_mallows"),
         Term("threshold, cut point", "阈值 / 截断点", "Ranking.threshold_for"),
         Term("ROC curve", "ROC 曲线", "Ranking.roc_curve"),
         Term("unequal costs", "非均等代价", "cost_threshold"),

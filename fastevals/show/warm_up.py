@@ -398,10 +398,11 @@ def _files(data: _Data) -> None:
 
 
 def _regressions(data: _Data) -> None:
-    from fastevals import bias_variance, regression_metrics
+    from fastevals import batch_metrics, bias_variance, predicted_intervals, regression_metrics
 
     for weights in (None, data.weights):
         regression_metrics(data.targets, {"a": data.fitted, "b": data.targets}, sample_weight=weights)
+    batch_metrics(data.targets, [predicted_intervals(data.fitted - 1, data.fitted + 1)], "weighted_interval_score")
     bias_variance(data.targets, [data.fitted, data.fitted[::-1], data.targets])
     for dtype in (int, str):
         classes, predicted = data.classes.astype(dtype), data.predicted.astype(dtype)
