@@ -19,6 +19,7 @@ from fastevals._options import (
     check_not_given,
     check_options,
     named_by_base,
+    row_at,
     warn_undefined,
 )
 from fastevals._validation.arrays import as_scores, check_finite, check_probabilities, check_same_length
@@ -245,8 +246,15 @@ class QuantileMetric(NamedTuple):
     options: dict[str, Any]
 
     def losses(self, targets: Array, predicted: Array) -> Floats:
-        """Return the loss of each row."""
-        return np.asarray(METRICS[self.name].function(targets, rows_of(predicted), **self.options))
+        """Return the loss of each row; raise if it exceeds the largest float."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = np.asarray(METRICS[self.name].function(targets, rows_of(predicted), **self.options))
+        if not np.isfinite(losses).all():
+            row = row_at(np.argmin(np.isfinite(losses)))
+            raise ValueError(
+                f"{self.name} at {row} exceeds the largest float: divide targets and quantiles by a number"
+            )
+        return losses
 
 
 class Quantiles(Kind):

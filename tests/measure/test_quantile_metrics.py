@@ -132,6 +132,7 @@ def test_one_element_per_row_and_a_field_per_level() -> None:
         (lambda: bootstrap(([1], predicted_quantiles({0.1: [1]})), "interval_score"), "two levels that add up to 1"),
         (lambda: bootstrap(([1], predicted_quantiles({0.1: [1]})), "wis"), "levels in pairs that add up to 1"),
         (lambda: bootstrap(([1], INTERVAL), "wis", stratified=True), "^stratified and pos_label apply only to classes"),
+        (lambda: bootstrap(([-1e308], predicted_intervals([1e308], [1e308])), "wis"), "row 0 exceeds the largest"),
         (lambda: metric("wis", coverage=0.5), "has no option coverage=; it takes none"),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._choices import OnInvalid
 from fastevals._options import as_flag, check_choice, check_integer, named_by_base, names_keywords, show
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
+from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.reading.rows import (
@@ -617,7 +617,7 @@ class Engine:
         """
         specs = parse_metrics(metrics)
         kind = array_kind(metric_kinds(specs)) or SCORES
-        if kind == LABELS:
+        if kind in (LABELS, QUANTILES):
             raise ValueError("metrics must be of scores or of predicted numbers: confusion_summary(by=) has matrices")
         columns: RankingColumns | ArgumentColumns
         rules = RowRules(on_missing_label, on_invalid)
