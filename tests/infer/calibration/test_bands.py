@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import fastevals
 from fastevals import Ranking, ThresholdCounts, reliability_band
@@ -196,6 +197,18 @@ def test_a_few_rows_have_a_band(kind: Any, y: list[int], p: list[float]) -> None
     assert (band.low >= 0).all()
     assert (band.low <= band.high + 1e-12).all()
     assert (band.high <= 1).all()
+
+
+def test_the_plot_shades_the_band_of_each_model() -> None:
+    ranking, _ = drawn(300)
+    band = reliability_band(ranking, kind="consistency", rng=0)
+    ax = plot_reliability({"a": ranking, "b": ranking}, band={"a": band}, ax=Figure().subplots())
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-2:] == [
+        "95 % consistency band (simulated)",
+        "perfect",
+    ]
+    heights = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == pytest.approx((band.low.min(), band.high.max()), abs=1e-6)
 
 
 @pytest.mark.slow
