@@ -60,7 +60,7 @@ def shares(mean: float, calibrated: bool, n: int, n_data_sets: int) -> tuple[flo
             width = (np.interp(p, band.x, band.high) - np.interp(p, band.x, band.low)).mean()
             shows = bool(band.too_low.size + band.too_high.size)
             found.append((ranking.n_positives, covers, shows, within, width))
-    return tuple(np.mean(found, axis=0).tolist())
+    return tuple(np.array(found, dtype=np.float64).mean(axis=0).tolist())
 
 
 def table(n_data_sets: int) -> Iterator[str]:

@@ -101,16 +101,19 @@ class ScoreDecomposition(Frozen):
         return make_columns({each.name: getattr(self, each.name) for each in fields(self)})
 
 
-def decompose(counts: ThresholdCounts, metric: ProperScore, blocks: Blocks | None = None) -> ScoreDecomposition:
-    """Split a score by the isotonic fit; `blocks` are computed unless given.
+def decompose(
+    counts: ThresholdCounts, metric: ProperScore, blocks: Blocks | None = None, *, score: float | None = None
+) -> ScoreDecomposition:
+    """Split a score by the isotonic fit; `blocks`, and the score of all rows, are computed unless given.
 
     Without weights, the means of which the parts are differences are rounded once.
     """
     last = counts.thresholds.size - 1
     overall = ratio([counts.n_pos], counts.n_pos + counts.n_neg)
     one_block = Blocks(np.array([0, last])[: last + 1], overall[:last])  # none without rows
-    forecasts = counts, recalibrated(counts, blocks or isotonic_blocks(counts)), recalibrated(counts, one_block)
-    score, best, uncertainty = map(SCORES[metric], forecasts)
+    forecasts = recalibrated(counts, blocks or isotonic_blocks(counts)), recalibrated(counts, one_block)
+    best, uncertainty = map(SCORES[metric], forecasts)
+    score = SCORES[metric](counts) if score is None else score
     # The fit is optimal, so both parts are at least 0; rounding may make them negative.
     miscalibration, discrimination = (float(np.maximum(each - best, 0.0)) for each in (score, uncertainty))
     return ScoreDecomposition(metric, score, miscalibration, discrimination, uncertainty)

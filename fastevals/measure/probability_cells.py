@@ -87,6 +87,18 @@ def counts_of_cells(
     return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
 
 
+def pooled_counts(cells: NDArray[np.int64], offsets: NDArray[np.int64], edges: NDArray[np.float64]) -> ThresholdCounts:
+    """Return counts with the rows of both classes in a cell at their mean probability, as for an isotonic fit.
+
+    The mean of each class on its own tells the classes apart.
+    """
+    both, at, positives = (np.zeros_like(cells) for _ in range(3))
+    both[::2], at[::2], positives[::2] = cells[::2] + cells[1::2], offsets[::2] + offsets[1::2], cells[1::2]
+    rows, of_positives = (counts_of_cells(both, at, edges, amounts).fps for amounts in (None, positives))
+    thresholds = counts_of_cells(both, at, edges).thresholds
+    return ThresholdCounts._unchecked(thresholds, of_positives, rows - of_positives)
+
+
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
     """Return mean probabilities; if rounding moved one out of its bin, move it back (`odd`: is the bin odd?)."""
     at = np.rint(p * (edges.size - 1)).astype(np.intp)

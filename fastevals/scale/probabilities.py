@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,9 @@ from fastevals._kernels.probabilities import CELLS, count_probabilities
 from fastevals._options import check_integer, show, warn_undefined
 from fastevals.counts import MOST_ROWS, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, tail_bits
+from fastevals.measure.curves.reliability import ReliabilityCurve
+from fastevals.measure.isotonic import ScoreDecomposition, decompose
+from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, pooled_counts, tail_bits
 from fastevals.measure.probability_metrics import (
     FRACTION,
     REST,
@@ -240,13 +243,48 @@ class ProbabilitySummary(Summary):
                 f"n_bins must be {kept} and strategy 'uniform', as kept, got {show(n_bins)} and {show(strategy)}: "
                 "ProbabilitySummary(n_bins=...) keeps other bins, of equal width"
             )
-        if not self.are_probabilities and self._extremes[0] < math.inf:
-            raise ValueError(f"y_score must be probabilities, within [0, 1], got {show(self._extremes)}")
+        self._require_probabilities()
         negatives, positives = self._bins[::2], self._bins[1::2]
         sizes = negatives + positives
         means = np.clip(mean_of_bins(self._sums, sizes.tolist()), self._ends[::2], self._ends[1::2])
         fractions = np.divide(positives, sizes, where=sizes > 0, out=np.full(sizes.size, np.nan))
         return CalibrationCurve(fractions, np.where(sizes > 0, means, np.nan), sizes, self._edges)
+
+    def reliability_curve(self) -> ReliabilityCurve:
+        """Return the reliability curve of the summary's cells, like `Ranking.reliability_curve`.
+
+        There are 64 cells per octave of p or, above 1/2, of 1 - p. The rows of a cell are at their mean probability.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1].
+        """
+        self._require_probabilities()
+        return replace(ReliabilityCurve.from_counts(self._pooled()), decomposition=self.brier_decomposition())
+
+    def brier_decomposition(self) -> ScoreDecomposition:
+        """Split the Brier score, which is exact, by the isotonic fit in the summary's cells.
+
+        Rows are pooled in cells, so miscalibration and discrimination are slightly smaller than those of
+        `Ranking.brier_decomposition`. Raises ValueError if a score is outside [0, 1].
+        """
+        self._require_probabilities()
+        return decompose(self._pooled(), "brier_score", score=self.brier_score())
+
+    def log_loss_decomposition(self) -> ScoreDecomposition:
+        """Split the log loss like `brier_decomposition`."""
+        self._require_probabilities()
+        return decompose(self._pooled(), "log_loss", score=self.log_loss())
+
+    def _require_probabilities(self) -> None:
+        if not self.are_probabilities and self._extremes[0] < math.inf:
+            raise ValueError(f"y_score must be probabilities, within [0, 1], got {show(self._extremes)}")
+
+    def _pooled(self) -> ThresholdCounts:
+        """Return counts with the rows of both classes in a cell at their mean probability."""
+        counts = pooled_counts(self._cells, self._offsets, self._edges)
+        return counts.in_weight() if self.is_weighted else counts
 
     def expected_calibration_error(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> float:
         """Return the mean distance between a bin's share of positives and its mean probability, weighted by rows."""

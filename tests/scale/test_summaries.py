@@ -437,3 +437,32 @@ def test_bytes_that_are_damaged_are_an_error(name: str, n: int) -> None:
         except ValueError:  # the only error allowed
             continue
         found.to_bytes()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_isotonic_parts_of_cells_are_nearly_those_of_rows(weighted: bool) -> None:
+    rng = np.random.default_rng(4)
+    p = rng.beta(1, 3, 20_000)
+    y = (rng.random(p.size) < p**1.3).astype(int)
+    options = {"sample_weight": rng.integers(0, 4, p.size)} if weighted else {}
+    ranking = Ranking(y, p, **options)
+    parts = [ProbabilitySummary(), ProbabilitySummary()]
+    for part, rows in zip(parts, (slice(0, 7000), slice(7000, None)), strict=True):
+        part.update(y[rows], p[rows], **{name: weights[rows] for name, weights in options.items()})
+    summary = parts[0].merge(parts[1])
+    for name in ("brier_decomposition", "log_loss_decomposition"):
+        cells, exact = getattr(summary, name)(), getattr(ranking, name)()
+        assert cells.score == pytest.approx(exact.score, rel=1e-14)
+        assert cells.uncertainty == pytest.approx(exact.uncertainty, rel=1e-14)
+        assert 0.8 * exact.miscalibration < cells.miscalibration <= exact.miscalibration
+        assert 0.98 * exact.discrimination < cells.discrimination <= exact.discrimination
+    curve, own = summary.reliability_curve(), ranking.reliability_curve()
+    assert curve.decomposition == summary.brier_decomposition()
+    at = np.linspace(0.02, 0.9, 50)
+    np.testing.assert_allclose(curve.at(at), own.at(at), atol=0.06)
+    assert fastevals.calibration(summary).isotonic.calibrated.tolist() == curve.calibrated.tolist()
+    other = ProbabilitySummary()
+    other.update([0, 1], [1, 7])
+    for call in (other.reliability_curve, other.brier_decomposition, other.log_loss_decomposition):
+        with pytest.raises(ValueError, match=r"y_score must be probabilities, within \[0, 1\], got"):
+            call()

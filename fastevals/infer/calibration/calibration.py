@@ -255,7 +255,9 @@ def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
     """Return the forecasts that a ranking, counts or a summary has counted, and the positive class."""
     if is_summary(subject) and hasattr(subject, "are_probabilities"):
         counts, squares, positive = subject.counts(), subject.squares(), subject._labels[0]
+        pooled = subject._pooled()
     else:
+        pooled = None
         ranking, _ = ranking_of_rows("y_true", subject, {"calibration": metric("brier_score")}, takes_weights=True)
         counts, squares, positive = ranking.counts, ranking._squares, ranking.pos_label
     is_weighted = counts.tps.dtype.kind == "f"
@@ -264,7 +266,7 @@ def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
     require_probabilities(counts)
     if not counts.n_pos + counts.n_neg:
         raise ValueError("y_true has no rows")
-    return CountedForecasts(None, is_weighted, 1.0, counts, squares if is_weighted else None), positive
+    return CountedForecasts(None, is_weighted, 1.0, counts, squares if is_weighted else None, pooled), positive
 
 
 def _rows_of(

@@ -186,9 +186,7 @@ class Calibration(Frozen):
     def isotonic(self) -> ReliabilityCurve:
         """Reliability curve: calibrated against predicted probability by isotonic regression, without bins."""
         if "isotonic" not in self._kept:
-            counts = self._forecasts.counts()
-            counts = counts.in_weight(1 / self._forecasts.unit) if self.is_weighted else counts
-            self._kept["isotonic"] = ReliabilityCurve.from_counts(counts)
+            self._kept["isotonic"] = ReliabilityCurve.from_counts(self._forecasts.isotonic_counts())
         return self._kept["isotonic"]  # type: ignore[no-any-return]
 
     def hosmer_lemeshow(

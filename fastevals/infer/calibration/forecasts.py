@@ -76,6 +76,11 @@ class Forecasts(ABC):
     def counts(self, model: int = 0) -> ThresholdCounts:
         """Return a model's threshold counts, which are sums of weights if rows have weights."""
 
+    def isotonic_counts(self) -> ThresholdCounts:
+        """Return counts for an isotonic fit, in the user's weights."""
+        counts = self.counts()
+        return counts.in_weight(1 / self.unit) if self.is_weighted else counts
+
     @abstractmethod
     def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
         """Return the sum of squared weights in each bin of a model's counts, ascending."""
@@ -109,10 +114,13 @@ class CountedForecasts(Forecasts):
         Rows, or sums of weights.
     squares : ThresholdCounts or None
         Sums of squared weights at the same thresholds.
+    pooled : ThresholdCounts or None
+        Counts for an isotonic fit, if `by_probability` has separate probabilities for the classes.
     """
 
     by_probability: ThresholdCounts
     squares: ThresholdCounts | None
+    pooled: ThresholdCounts | None = None
 
     @property
     def size(self) -> int:
@@ -133,6 +141,10 @@ class CountedForecasts(Forecasts):
     def counts(self, model: int = 0) -> ThresholdCounts:
         """Return the counts."""
         return self.by_probability
+
+    def isotonic_counts(self) -> ThresholdCounts:
+        """Return counts in which both classes have the same probabilities."""
+        return self.pooled or super(CountedForecasts, self).isotonic_counts()
 
     def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
         """Return sums between the counts' steps."""
