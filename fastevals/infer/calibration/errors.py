@@ -68,7 +68,7 @@ class CalibrationError(Frozen):
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(1, 9, 5000)
     >>> fastevals.calibration(rng.random(5000) < p, p).error
-    CalibrationError(0, [0, 0.01207], p=0.76)
+    CalibrationError(0.004564, [0, 0.01974], p=0.328)
     """
 
     value: float
@@ -269,7 +269,7 @@ class ErrorLaw:
             8 * _trace_of_power(shares, null, 3),
             (slopes[0][0], max(slopes[0][0], slopes[1][0])),
             (slopes[0][1], max(slopes[0][1], slopes[1][1])),
-            spread / (total * plain) ** 2 if plain else 0.0,
+            spread / (total * plain) ** 2 if (total * plain) ** 2 else 0.0,  # tiny probabilities underflow
         )
 
     @property

@@ -301,3 +301,9 @@ def test_results_can_be_pickled_and_keep_their_bins() -> None:
     copy = pickle.loads(pickle.dumps(found))
     assert copy.to_dict() == found.to_dict()
     assert copy.segments[1].bins.to_dict() == found.segments[1].bins.to_dict()
+
+
+def test_tiny_probabilities_have_all_numbers_without_other_warnings() -> None:
+    with pytest.warns(UndefinedMetricWarning, match="there are no positives"):
+        found = calibration([0] * 6, [1e-242, 1e-146, 1e-159, 1e-311, 1e-65, 0.01], by=[0, 0, 0, 1, 1, 1])
+    assert found.to_dict()["predicted"] == pytest.approx(0.01)
