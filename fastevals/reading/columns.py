@@ -523,6 +523,8 @@ class ColumnRoles:
     groups: str | None = None  # clusters: a bootstrap draws rows with the same value together
     are_copies: bool = False  # whether `weight` holds numbers of copies
     kind: str = "scores"  # kind of prediction: "scores", "labels" or "targets"
+    cost_fp: str | None = None  # each row's cost of a false positive
+    cost_fn: str | None = None  # and of a false negative
 
     @classmethod
     def checked(
@@ -546,6 +548,7 @@ class ColumnRoles:
         """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
         others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
+        others += [("cost_fp_column", self.cost_fp), ("cost_fn_column", self.cost_fn)]
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
@@ -553,7 +556,8 @@ class ColumnRoles:
         """Return the reason for leaving out rows that lack a value in a column."""
         what = "score" if self.kind == "scores" else "prediction"
         truth = "missing target" if self.kind == "targets" else "missing label"
-        others: dict[str | None, str] = {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
+        others: dict[str | None, str] = dict.fromkeys(self.costs, "invalid cost")
+        others |= {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
         return others.get(column, f"invalid {what}")
 
     @property
@@ -562,7 +566,13 @@ class ColumnRoles:
         what = "a finite score" if self.kind == "scores" else "a prediction"
         found = {self.truth: "a target" if self.kind == "targets" else "a label"}
         found |= {name: f"{what} of {printable(name)}" for name in self.models}
+        found |= dict.fromkeys(self.costs, "a finite cost")
         return found if self.weight is None else found | {self.weight: "a finite weight"}
+
+    @property
+    def costs(self) -> tuple[str, ...]:
+        """Columns of costs by row."""
+        return tuple(name for name in (self.cost_fp, self.cost_fn) if name is not None)
 
     @property
     def naming(self) -> tuple[str, ...]:
@@ -574,7 +584,7 @@ class ColumnRoles:
     def numeric(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
         numbers = {"scores": self.models, "labels": (), "targets": (self.truth, *self.models)}[self.kind]
-        return numbers if self.weight is None else (*numbers, self.weight)
+        return (*numbers, *(() if self.weight is None else (self.weight,)), *self.costs)
 
     def request(self, rules: RowRules, form: CsvForm) -> Request:
         """Return the request for these columns."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from fastevals import __version__
 from fastevals.infer.comparison import MetricComparison
+from fastevals.infer.costs.decisions import RowCosts
 from fastevals.infer.significance.cochran import CochranResult
 from fastevals.infer.significance.friedman import FriedmanResult
 from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
@@ -148,6 +149,7 @@ class ScoresBlock(AnyBlock):
     n_positives: Annotated[int, "positive rows"]
     n_negatives: Annotated[int, "negative rows"]
     models: Annotated[list[ScoresModel], "in the order given"]
+    costs: NotRequired[Annotated[Result, "with columns of costs: what decisions cost, and what they save", RowCosts]]
     against: NotRequired[
         Annotated[list[PairOfModels], "with --against: each model compared with itself on the rows of the other file"]
     ]
@@ -284,6 +286,9 @@ class ScoresReport(AnyReport):
     label: Annotated[str, "column of the true class"]
     operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
     costs: Annotated[Costs | None, "costs, if they are given or the threshold is chosen by cost; otherwise null"]
+    row_costs: Annotated[
+        dict[str, str | float] | None, "column or constant of cost_fp and of cost_fn; null unless costs differ by row"
+    ]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[OverScores | None, "metrics over the values of --by, if there are two or more"]
     blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]

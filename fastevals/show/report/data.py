@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.costs.decisions import RowCosts
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.reliability import ReliabilityCurve
@@ -40,6 +41,7 @@ class ReportData:
     best: str | None = None
     threshold: float | None = None
     costs: dict[str, float] | None = None
+    row_costs: dict[str, Any] | None = None
     labels: list[Any] | None = None
     not_measured: tuple[str, ...] = ()
 
@@ -64,6 +66,7 @@ class ReportBlock:
     n_negatives: int = 0
     positive_share: float = math.nan  # by weight
     against: tuple[ModelPair, ...] = ()  # the models minus themselves on other rows
+    costs: RowCosts | None = None  # if they differ by row
     # For predictions, replicates: fewer than the plan's if its budget is too small.
     n_resamples: int | None = None
 

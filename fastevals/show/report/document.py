@@ -42,6 +42,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
+from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
 from fastevals.show.report.json import report_values
@@ -99,6 +100,8 @@ class Report(ReportData, Result):
         The threshold of all models.
     costs : dict of str to float, or None
         ``cost_fp`` and ``cost_fn`` if given or used, and ``prior`` if given.
+    row_costs : dict of str to str or float, or None
+        If costs differ by row, the column or the constant of ``cost_fp`` and of ``cost_fn``.
     labels : list or None
         For predicted classes, the classes that occur; if there are two, the positive one is last.
     not_measured : tuple of str
@@ -181,6 +184,7 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     parts += [
         Later(lambda: _verdict(report, block), RICH),
         _metrics_written(report, block),
+        *_costs(block),
         *(Sentence(note, "note", TEXT) for note in undefined_notes(report, block)),
         Later(lambda: _written(report, block, k, compared), TEXT),
         GAP,
@@ -191,6 +195,13 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     if report.roles.kind == "scores":
         rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
     return Section(parts, "" if by is None else describe_block(by, block.value), rows)
+
+
+def _costs(block: ReportBlock) -> Iterator[Part]:
+    """Yield the table of costs that differ by row."""
+    if block.costs is not None:
+        yield GAP
+        yield cost_table(block.costs)
 
 
 def _whole_section(report: ReportData) -> Iterator[Section]:

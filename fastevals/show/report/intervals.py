@@ -25,6 +25,7 @@ from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, SCORE_METRICS, columns_of
+from fastevals.measure.row_costs import RowAmounts
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
 from fastevals.scale.paired import PARTS_PER_MEAN_WEIGHT, JointSums, differences
 from fastevals.scale.probabilities import ProbabilitySummary
@@ -53,6 +54,7 @@ class ScoredRows(NamedTuple):
     groups: NDArray[np.intp] | None
     ranking: Ranking | None = None  # instead of rows: distinct scores, weighted by their counts
     are_copies: bool = False  # whether weights are numbers of copies of rows
+    amounts: RowAmounts | None = None  # costs that differ by row
 
     @property
     def n_samples(self) -> int:
@@ -83,7 +85,8 @@ class ScoredRows(NamedTuple):
         """Return the rows that an index or mask selects."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         scores = {name: column[rows] for name, column in self.scores.items()}
-        return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies)
+        amounts = None if self.amounts is None else self.amounts.take(rows)
+        return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies, amounts=amounts)
 
     def repeated(self) -> ScoredRows:
         """Repeat each row once for each of its copies."""

@@ -29,7 +29,11 @@ def report_values(report: ReportData) -> dict[str, Any]:
     roles, kind = report.roles, report.roles.kind
     has_scores = kind == "scores"
     point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
-    of_kind = {"operating_point": point, "costs": report.costs} if has_scores else {"not_measured": report.not_measured}
+    of_kind = (
+        {"operating_point": point, "costs": report.costs, "row_costs": report.row_costs}
+        if has_scores
+        else {"not_measured": report.not_measured}
+    )
     values: dict[str, Any] = as_json(
         {
             **json_head(),
@@ -179,6 +183,7 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
         "total_weight": block.total_weight,
         "models": [_model(report, block, model) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
+        **({} if block.costs is None else {"costs": block.costs}),
         **({"against": [pair_values(pair) for pair in block.against]} if block.against else {}),
         "differences": [] if intervals is None else [pair_values(pair) for pair in intervals.differences],
         "intervals": details,

@@ -34,6 +34,13 @@ from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.scores import ScoresSummary
+from fastevals.show.report.costs import (
+    check_few_values,
+    drawn_with_costs,
+    measure_block,
+    threshold_of,
+    with_cost,
+)
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
 from fastevals.show.report.intervals import (
     IntervalPlan,
@@ -79,6 +86,9 @@ class Measure(NamedTuple):
     def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
         """Measure rows in memory."""
         metrics, plan = column_metrics(*self.rule), self.plan
+        if rows.amounts is not None:
+            metrics = drawn_with_costs(metrics, self.rule)
+            check_few_values(self.roles.by, values)
         blocks: list[ReportBlock] = []
         parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
         if plan is not None:
@@ -199,10 +209,13 @@ class Measure(NamedTuple):
         totals, models = None, []
         cells: dict[str, FewCells] = {}
         by_cells = takes_cells(plan, rows)
+        costs = None if rows.amounts is None else measure_block(rows, self.rule, plan, progress=self.progress)
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # deleted before the next: each has up to 32 bytes per row
             totals = totals or _block_totals(ranking)
-            model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
+            rule = threshold_of(costs, self.rule, name)
+            model = _measure_model(name, ranking, rule, number < self.n_pictured, _won_pairs(ranking))
+            model = with_cost(model, costs)
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
@@ -214,7 +227,7 @@ class Measure(NamedTuple):
             defined = _defined(metrics, models)
             intervals = make_intervals(plan, defined, rows, values_of(models), cells, progress=self.progress)
         assert totals is not None
-        return _report_block(value, totals, models, intervals)
+        return replace(_report_block(value, totals, models, intervals), costs=costs)
 
 
 def _blocks_of_rows(

@@ -17,6 +17,7 @@ from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import UNNAMED
 from fastevals.reading.values import ascending
 from fastevals.results import Interval
+from fastevals.show.report.costs import describe_costs
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
     BCA,
@@ -163,6 +164,9 @@ def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
 
 
 def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
+    if report.row_costs is not None:
+        none = "" if report.best is None else "; metrics at the thresholds have no intervals"
+        yield "costs", describe_costs(report.row_costs) + none
     if report.costs is not None:
         costs = f"{report.costs['cost_fp']:g} per false positive, {report.costs['cost_fn']:g} per false negative"
         yield "costs", costs + (f"; prior {report.costs['prior']:g}" if "prior" in report.costs else "")
@@ -312,6 +316,7 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
     return [
         *taken,
+        *(() if block.costs is None else block.costs.cautions),
         *_loss_cautions(block),
         *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
         *(_on_flat_classes(*each) for each in flat),

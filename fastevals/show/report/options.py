@@ -69,6 +69,13 @@ class ReportOptions:
         "C", "cost of a false negative; 1 if only --cost-fp is given",
         """float, optional: Costs of a false positive and a false negative; 1 if only the other cost or the prior is
         given.""", parse_number, goes_with=SCORES)
+    cost_fp_column: str | None = own(
+        "C", "column of each row's cost of a false positive", "", is_column=True, goes_with=ROWS)
+    cost_fn_column: str | None = own(
+        "C", "column of each row's cost of a false negative",
+        """str, optional: Columns of costs that differ by row, such as amounts. A constant for one side and a column for
+        the other go together. Thresholds then have the lowest total cost, see `row_costs`.""",
+        is_column=True, goes_with=ROWS)
     prior: float | None = own(
         "P", "share of positives where models are used, for costs",
         "float, optional: Share of positives where the models are used, for costs; by default the block's own share.",

@@ -19,6 +19,7 @@ from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import names_of
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import draw_confusion
+from fastevals.show.plots.cost import draw_cost
 from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.histogram import draw_score_histogram
@@ -85,6 +86,10 @@ def _score_panels(report: ReportData, block: ReportBlock, costs: Costs | None) -
     """Yield the pictures of scores, with the chosen thresholds marked."""
     yield from _curve_panels(block, costs)
     counted = [(k, model, model.counts) for k, model in enumerate(block.models) if model.counts is not None]
+    if counted and block.costs is not None:
+        picture = Picture()
+        draw_cost(picture, [(name, each.cost_curve()) for name, each in block.costs.items()])
+        yield "cost_by_amount", [Panel(None, picture, style.figure_size(style.WIDE, len(block.costs)))]
     if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for *_, counts in counted):
         yield "scores", [_score_panel(*each) for each in counted]
     measured = [(k, model, model.cells) for k, model in enumerate(block.models) if model.cells is not None]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
+from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.results import Interval
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.over_values import OverValues
@@ -51,10 +52,24 @@ def _block_rows(block: ReportBlock) -> Iterator[Row]:
             yield {"model": model.name, "metric": name, "value": value} | ends
         if model.classes is not None:
             yield from ({"model": model.name} | row for row in _class_rows(model.classes))
+    yield from () if block.costs is None else _cost_rows(block.costs)
     for pair in (*block.against, *differences):
         for name, each in pair.metrics.items():
             row = {"model": pair.model, "reference": pair.reference, "metric": name, "value": each.value}
             yield row | _ends(each.interval) | {"pvalue": each.pvalue}
+
+
+def _cost_rows(costs: RowCosts) -> Iterator[Row]:
+    """Yield total costs and savings by each rule, such as "total_cost(per-row rule)"."""
+    for model, decision in costs._decisions():
+        for name in ESTIMATES:
+            each = getattr(decision, name)
+            metric = f"{'total_cost' if name == 'total' else name}({decision.rule})"
+            yield {"model": model, "metric": metric, "value": each.value} | _ends(each.confidence_interval)
+    for rule, pairs in costs.differences.items():
+        for pair in pairs:
+            row = {"model": pair.model, "reference": pair.reference, "metric": f"total_cost({rule})"}
+            yield row | {"value": pair.value, "pvalue": pair.pvalue} | _ends(pair.confidence_interval)
 
 
 def _class_rows(classes: OfClasses) -> Iterator[Row]:

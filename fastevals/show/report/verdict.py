@@ -6,6 +6,7 @@ import math
 
 from fastevals._naming import option
 from fastevals._text import printable
+from fastevals.infer.costs.decisions import BEST, FIXED, cost_sentences
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE
 from fastevals.show.plots.style import is_drawable
@@ -37,7 +38,8 @@ def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     ranked_by = next((name for name in kind.ranked_by if name in report.metrics and models.best(name)), None)
     if ranked_by is None:
         return [kind.undefined]
-    said = [best_sentence(models, ranked_by)]
+    said = [] if block.costs is None else cost_sentences(block.costs, FIXED if report.best is None else BEST)
+    said.append(best_sentence(models, ranked_by))
     if len(models.best(ranked_by)) > 1:
         others, where = [name for name in report.metrics if name != ranked_by], ""
         if report.roles.kind == "scores":

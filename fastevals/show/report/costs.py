@@ -1,0 +1,151 @@
+"""Costs that differ by row, in a report: options, what each block's decisions cost, and their table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fastevals._naming import option
+from fastevals._options import UndefinedMetricWarning, check_number
+from fastevals._text import printable
+from fastevals.document.document import Table
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.costs.decisions import RowCosts
+from fastevals.infer.costs.measured import CostedRows, measure_costs
+from fastevals.infer.significance.paired import compared_pairs
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.row_costs import RowAmounts
+from fastevals.reading.columns import ColumnRoles, NamedColumns
+from fastevals.show.report.data import ModelNumbers, ThresholdRule
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, IntervalPlan, ScoredRows
+from fastevals.show.report.options import ReportOptions
+from fastevals.show.report.over_values import MOST_BLOCKS, have_blocks
+
+COST = "expected_cost"
+SIDES = "cost_fp", "cost_fn"
+
+
+def cost_roles(options: ReportOptions) -> dict[str, str]:
+    """Return the columns of costs that are given, by side."""
+    given = {name: getattr(options, f"{name}_column") for name in SIDES}
+    return {name: column for name, column in given.items() if column is not None}
+
+
+def costs_by_side(roles: ColumnRoles, options: ReportOptions) -> dict[str, Any] | None:
+    """Return each side's column or constant cost, if costs differ by row."""
+    if not roles.costs:
+        return None
+    return {name: getattr(roles, name) or _constant(options, name) for name in SIDES}
+
+
+def _constant(options: ReportOptions, name: str) -> float:
+    cost = getattr(options, name)
+    return 1.0 if cost is None else check_number(option(name), cost, low=0, open_high=True)
+
+
+def refuse_costs(options: ReportOptions) -> None:
+    """Raise if columns of costs are given for predictions, which have no thresholds."""
+    for name in cost_roles(options):
+        raise ValueError(f"{option(f'{name}_column')} goes with scores; this is a report of predictions")
+
+
+def check_cost_options(options: ReportOptions) -> None:
+    """Raise if options that apply to constant costs only are given with columns of costs."""
+    given = cost_roles(options)
+    if not given:
+        return
+    column = option(f"{next(iter(given))}_column")
+    for name in given:
+        if getattr(options, name) is not None:
+            raise ValueError(f"{option(name)} and {option(f'{name}_column')} exclude each other")
+    if options.prior is not None:
+        raise ValueError(f"{option('prior')} goes with constant costs, not with {column}")
+    if options.best not in (None, COST, "cost"):
+        raise ValueError(f"{option('best')} and {column} exclude each other: thresholds have the lowest total cost")
+
+
+def refuse_unread(roles: ColumnRoles, name: str) -> None:
+    """Raise if costs differ by row, but the rows of `name` are not read into memory."""
+    if roles.costs:
+        side = next(name for name in SIDES if getattr(roles, name) is not None)
+        raise ValueError(
+            f"{option(f'{side}_column')} needs the rows of {name} in memory: raise {option('memory')}, leave out "
+            f"{option('approximate')}, or report on a sample of the rows"
+        )
+
+
+def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptions) -> RowAmounts | None:
+    """Return the costs of rows, from columns and constants; None if no column is given."""
+    if not roles.costs:
+        return None
+    called = roles.message_names()
+    both = {name: getattr(roles, name) for name in SIDES}
+    fp, fn = (option(name) if column is None else called[column] for name, column in both.items())
+    costs = {name: _constant(options, name) if column is None else columns[column] for name, column in both.items()}
+    truth = columns[roles.models[0]]  # as long as the labels, which were removed
+    return RowAmounts.checked(truth, costs["cost_fp"], costs["cost_fn"], 0.0, (fp, fn, "cost_tp"))
+
+
+def check_few_values(by: str | None, values: list[Any]) -> None:
+    """Raise if there are more values of --by than have a block each."""
+    if not have_blocks(values):
+        raise ValueError(
+            f"{option('by')} {by!r} has {len(values):,} values, and costs by row are measured for up to {MOST_BLOCKS}"
+        )
+
+
+def drawn_with_costs(metrics: dict[str, MetricSpec], rule: ThresholdRule) -> dict[str, MetricSpec]:
+    """Return the metrics with intervals: not those at thresholds of the lowest total cost, which amounts decide."""
+    if rule.best is None:
+        return metrics
+    return {name: spec for name, spec in metrics.items() if name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
+
+
+def measure_block(rows: ScoredRows, rule: ThresholdRule, plan: IntervalPlan | None, *, progress: bool) -> RowCosts:
+    """Return what decisions on a block's rows cost; without a plan, or for too many rows, without replicates."""
+    assert rows.amounts is not None
+    rows = rows.repeated()
+    assert rows.amounts is not None
+    is_drawn = plan is not None and plan.draws(rows.n_samples)
+    level, seed = (0.95, 0) if plan is None else (plan.confidence_level, plan.seed)
+    settings = BootstrapSettings.checked(plan.n_resamples if plan else 1, level, "BCa", "two-sided", seed)
+    weights = None if rows.weights is None else rows.weights.astype(np.float64)
+    costed = CostedRows(rows.positive, rows.scores, rows.amounts, weights, rows.groups)
+    threshold = None if rule.threshold is None else np.asarray(rule.threshold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return measure_costs(
+            costed, settings if is_drawn else settings._replace(n_resamples=0), threshold, None,
+            compared_pairs(tuple(rows.scores)), progress=progress,
+        )  # fmt: skip
+
+
+def threshold_of(costs: RowCosts | None, rule: ThresholdRule, model: str) -> ThresholdRule:
+    """Return the rule for a model's threshold: if costs differ by row, its threshold of the lowest total cost."""
+    if costs is None or rule.best is None:
+        return rule
+    return ThresholdRule(None, costs[model].best.threshold, None)
+
+
+def with_cost(model: ModelNumbers, costs: RowCosts | None) -> ModelNumbers:
+    """Return a model's numbers with the mean cost per row at its threshold, if costs differ by row."""
+    if costs is None:
+        return model
+    at = costs[model.name].fixed or costs[model.name].best
+    return replace(model, metrics=model.metrics | {COST: at.mean.value})
+
+
+def cost_table(costs: RowCosts) -> Table:
+    """Return the table of total costs and savings by model and rule."""
+    table = next(part for part in costs._document().sections[0].parts if isinstance(part, Table))
+    return table._replace(kind="costs", title="Costs of decisions")
+
+
+def describe_costs(costs: Mapping[str, Any]) -> str:
+    """Say what a false positive and a false negative cost, given each side's column or constant."""
+    fp, fn = (printable(costs[name]) if isinstance(costs[name], str) else f"{costs[name]:g}" for name in SIDES)
+    return f"{fp} per false positive, {fn} per false negative"
