@@ -265,6 +265,8 @@ def report(
     best: str | None = None,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
+    cost_fp_column: str | None = None,
+    cost_fn_column: str | None = None,
     prior: float | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
@@ -313,6 +315,9 @@ def report(
         Instead use each model's best threshold by this metric: "f1" by default, "expected_cost" with costs.
     cost_fp, cost_fn : float, optional
         Costs of a false positive and a false negative; 1 if only the other cost or the prior is given.
+    cost_fp_column, cost_fn_column : str, optional
+        Columns of costs that differ by row, such as amounts. A constant for one side and a column for the other go
+        together. Thresholds then have the lowest total cost, see `row_costs`.
     prior : float, optional
         Share of positives where the models are used, for costs; by default the block's own share.
     n_resamples : int, optional

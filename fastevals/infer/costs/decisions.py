@@ -126,8 +126,14 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
         How far to trust the numbers.
     pos_label : label
         The positive class.
-    n_resamples, confidence_level, alternative
-        Settings of the intervals.
+    n_resamples : int
+        Number of bootstrap replicates.
+    confidence_level : float
+        Level of the intervals.
+    alternative : str
+        Side of the intervals and of tests: "two-sided", "less" or "greater".
+    conclusion : str
+        The verdict, in sentences.
 
     Examples
     --------

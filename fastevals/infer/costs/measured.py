@@ -301,7 +301,7 @@ def _cautions(
     if skewed:
         yield (
             f"{SKEWED}: intervals of the total cost of {', '.join(skewed)} cover the true value too rarely. Use more "
-            "rows, or read them as lower bounds of the uncertainty"
+            "rows, or treat these intervals as too narrow"
         )
     for reason in dict.fromkeys(each for caution in cautions.values() for each in caution.split("; ")):
         if reason and SKEWED not in reason:

@@ -31,15 +31,14 @@ SIDES = "cost_fp", "cost_fn"
 
 def cost_roles(options: ReportOptions) -> dict[str, str]:
     """Return the columns of costs that are given, by side."""
-    given = {name: getattr(options, f"{name}_column") for name in SIDES}
+    given = {"cost_fp": options.cost_fp_column, "cost_fn": options.cost_fn_column}
     return {name: column for name, column in given.items() if column is not None}
 
 
-def costs_by_side(roles: ColumnRoles, options: ReportOptions) -> dict[str, Any] | None:
-    """Return each side's column or constant cost, if costs differ by row."""
-    if not roles.costs:
-        return None
-    return {name: getattr(roles, name) or _constant(options, name) for name in SIDES}
+def costs_by_side(options: ReportOptions) -> dict[str, Any]:
+    """Return each side's column or constant cost."""
+    columns = cost_roles(options)
+    return {name: columns[name] if name in columns else _constant(options, name) for name in SIDES}
 
 
 def _constant(options: ReportOptions, name: str) -> float:
@@ -53,11 +52,9 @@ def refuse_costs(options: ReportOptions) -> None:
         raise ValueError(f"{option(f'{name}_column')} goes with scores; this is a report of predictions")
 
 
-def check_cost_options(options: ReportOptions) -> None:
-    """Raise if options that apply to constant costs only are given with columns of costs."""
+def check_cost_options(options: ReportOptions) -> dict[str, str]:
+    """Return the columns of costs by side; raise if options that apply to constant costs only are given too."""
     given = cost_roles(options)
-    if not given:
-        return
     column = option(f"{next(iter(given))}_column")
     for name in given:
         if getattr(options, name) is not None:
@@ -66,22 +63,20 @@ def check_cost_options(options: ReportOptions) -> None:
         raise ValueError(f"{option('prior')} goes with constant costs, not with {column}")
     if options.best not in (None, COST, "cost"):
         raise ValueError(f"{option('best')} and {column} exclude each other: thresholds have the lowest total cost")
+    return given
 
 
-def refuse_unread(roles: ColumnRoles, name: str) -> None:
-    """Raise if costs differ by row, but the rows of `name` are not read into memory."""
-    if roles.costs:
-        side = next(name for name in SIDES if getattr(roles, name) is not None)
-        raise ValueError(
-            f"{option(f'{side}_column')} needs the rows of {name} in memory: raise {option('memory')}, leave out "
-            f"{option('approximate')}, or report on a sample of the rows"
-        )
+def refuse_unread(options: ReportOptions, name: str) -> None:
+    """Raise for costs that differ by row, because the rows of `name` are not read into memory."""
+    column = option(f"{next(iter(cost_roles(options)))}_column")
+    raise ValueError(
+        f"{column} needs the rows of {name} in memory: raise {option('memory')}, leave out {option('approximate')}, or "
+        "report on a sample of the rows"
+    )
 
 
-def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptions) -> RowAmounts | None:
-    """Return the costs of rows, from columns and constants; None if no column is given."""
-    if not roles.costs:
-        return None
+def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptions) -> RowAmounts:
+    """Return the costs of rows, from columns and constants."""
     called = roles.message_names()
     both = {name: getattr(roles, name) for name in SIDES}
     fp, fn = (option(name) if column is None else called[column] for name, column in both.items())
@@ -124,17 +119,13 @@ def measure_block(rows: ScoredRows, rule: ThresholdRule, plan: IntervalPlan | No
         )  # fmt: skip
 
 
-def threshold_of(costs: RowCosts | None, rule: ThresholdRule, model: str) -> ThresholdRule:
-    """Return the rule for a model's threshold: if costs differ by row, its threshold of the lowest total cost."""
-    if costs is None or rule.best is None:
-        return rule
-    return ThresholdRule(None, costs[model].best.threshold, None)
+def rule_of(costs: RowCosts, rule: ThresholdRule, model: str) -> ThresholdRule:
+    """Return the rule for a model's threshold: the threshold of the lowest total cost, unless one is given."""
+    return rule if rule.best is None else ThresholdRule(None, costs[model].best.threshold, None)
 
 
-def with_cost(model: ModelNumbers, costs: RowCosts | None) -> ModelNumbers:
-    """Return a model's numbers with the mean cost per row at its threshold, if costs differ by row."""
-    if costs is None:
-        return model
+def with_cost(model: ModelNumbers, costs: RowCosts) -> ModelNumbers:
+    """Return a model's numbers with the mean cost per row at its threshold."""
     at = costs[model.name].fixed or costs[model.name].best
     return replace(model, metrics=model.metrics | {COST: at.mean.value})
 

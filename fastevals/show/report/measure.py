@@ -38,7 +38,7 @@ from fastevals.show.report.costs import (
     check_few_values,
     drawn_with_costs,
     measure_block,
-    threshold_of,
+    rule_of,
     with_cost,
 )
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
@@ -213,9 +213,10 @@ class Measure(NamedTuple):
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # deleted before the next: each has up to 32 bytes per row
             totals = totals or _block_totals(ranking)
-            rule = threshold_of(costs, self.rule, name)
+            rule = self.rule if costs is None else rule_of(costs, self.rule, name)
             model = _measure_model(name, ranking, rule, number < self.n_pictured, _won_pairs(ranking))
-            model = with_cost(model, costs)
+            if costs is not None:
+                model = with_cost(model, costs)
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)

@@ -47,7 +47,6 @@ from fastevals.show.commands import MOST_PICTURED, check_required_columns, check
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.costs import (
     check_cost_options,
-    cost_roles,
     costs_by_side,
     read_amounts,
     refuse_costs,
@@ -102,9 +101,9 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     options = checked(options)
     if not (is_predicted or counts_predictions(data)):
-        check_cost_options(options)
         return report_scores(data, options, form, n_pictured)
-    refuse_costs(options)
+    if _has_cost_columns(options):
+        refuse_costs(options)
     refuse(options, SCORES, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
 
@@ -137,7 +136,9 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     check_required_columns(data_name(data), label, scores)
     if options.against is not None and (summary is None or not are_summaries(options.against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
-    roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups, **cost_roles(options))
+    by_row = _has_cost_columns(options)
+    costs = check_cost_options(options) if by_row else {}
+    roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups, **costs)
     reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
     reader, columns = None, NamedColumns({}, data=data_name(data))
     if not is_counted and summary is None:
@@ -146,7 +147,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             names = roles.message_names()
             columns = join_columns(source, names, roles.numeric, truth=roles.truth, by=by, rules=rules)
         else:
-            refuse_unread(roles, source.title)
+            if by_row:
+                refuse_unread(options, source.title)
             reader = row_reader(source, roles, options.pos_label, rules)
     with naming_rows(columns.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
@@ -172,7 +174,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
                 if is_counted
                 else _scored_rows(columns, roles, options.pos_label)
             )
-            rows = rows._replace(amounts=read_amounts(roles, columns, options))
+            if by_row:
+                rows = rows._replace(amounts=read_amounts(roles, columns, options))
             values, codes = [None], None
             if roles.by is not None:
                 values, codes = columns.encode_values(roles.message_names()[roles.by], roles.by)
@@ -188,8 +191,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     title = title if summary is None else summary_name(data)
     return Report(
         title, roles, tuple(column_metrics(*rule)), **measured,
-        n_weightless=n_weightless, left_out=left_out, pos_label=positive, row_costs=costs_by_side(roles, options),
-        **rule._asdict(),
+        n_weightless=n_weightless, left_out=left_out, pos_label=positive,
+        row_costs=costs_by_side(options) if by_row else None, **rule._asdict(),
     )  # fmt: skip
 
 
@@ -261,10 +264,14 @@ def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, A
 # Options ----------------------------------------------------------------------------------------------------------
 
 
+def _has_cost_columns(options: ReportOptions) -> bool:
+    return options.cost_fp_column is not None or options.cost_fn_column is not None
+
+
 def _threshold_rule(options: ReportOptions) -> ThresholdRule:
     """Return the rule for thresholds: by default the best F1, or the least expected cost if costs are given."""
     threshold, best = options.threshold, options.best
-    costs, by_row = _costs(options.cost_fp, options.cost_fn, options.prior), bool(cost_roles(options))
+    costs, by_row = _costs(options.cost_fp, options.cost_fn, options.prior), _has_cost_columns(options)
     if threshold is None:
         best = ("f1" if costs is None and not by_row else "expected_cost") if best is None else best
         best = find_criterion(option("best"), best).name
