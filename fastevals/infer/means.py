@@ -28,19 +28,25 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
 
 
 def skewed_interval(
-    value: float, n: int, square: float, cube: float, level: float, alternative: Alternative = "two-sided"
+    value: float,
+    n: int,
+    powers: tuple[float, float, float],
+    level: float,
+    alternative: Alternative = "two-sided",
 ) -> tuple[Interval, float]:
     """Return Hall's interval for a mean, total or ratio whose estimate may be skewed, and its standard error.
 
-    `square` and `cube` are sums over n independent units of powers of their influences: each unit's contribution to the
-    value, minus its expectation. A transformation removes the skewness of the t statistic: Hall, P. (1992), "On the
-    Removal of Skewness by Transformation", Journal of the Royal Statistical Society B 54, 221-228.
+    `powers` has a unit, and sums over n independent units of the squares and cubes of their influences in this unit. An
+    influence is a unit's contribution to the value, minus its expectation. A transformation removes the skewness of the
+    t statistic: Hall, P. (1992), "On the Removal of Skewness by Transformation", Journal of the Royal Statistical
+    Society B 54, 221-228.
     """
     from scipy.stats import t
 
     if n < 2:
         return NOWHERE, math.nan
-    error = math.sqrt(square * n / (n - 1))
+    unit, square, cube = powers
+    error = unit * math.sqrt(square * n / (n - 1))
     margin = float(t.isf(tail_probability(check_confidence_level(level)[1], alternative), n - 1))
     skewness = cube / square**1.5 if square else 0.0
     low, high = (value - error * _unskewed(end, skewness) for end in (margin, -margin))

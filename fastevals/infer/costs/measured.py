@@ -63,8 +63,8 @@ class Quantity(NamedTuple):
     def value(self, sums: Floats, weight: float) -> Any:
         """Return the quantity for sums along the last axis; NaN if the denominator is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.asarray(sums @ self.numerator / (sums @ self.denominator))
-        return np.where(np.isfinite(ratio), ratio, np.nan) * (1.0 if self.is_share else weight)
+            value = np.asarray(sums @ self.numerator * ((1.0 if self.is_share else weight) / (sums @ self.denominator)))
+        return np.where(np.isfinite(value), value, np.nan)
 
     def influence(self, sums: Floats, weight: float) -> Floats:
         """Return the coefficients of a unit's sums in its influence on the quantity."""
@@ -102,6 +102,9 @@ def measure_costs(
     stakes = rows.amounts.stakes(positive).weighted(rows.weights)
     if not stakes.gains.any():
         raise ValueError("cost_fp and cost_fn must make some prediction cost more than the other, but none does")
+    with np.errstate(over="ignore"):
+        if not math.isfinite(stakes.none.sum() + np.abs(stakes.gains).sum()):
+            raise ValueError("cost_fp and cost_fn must have a finite sum, but it overflows")
     units = SamplingUnits.number(positive.size, rows.groups, None)
     counts = {model: stakes.counts(each) for model, each in rows.scores.items()}
     thresholds, decided = _decide(rows, counts, threshold, per_row_rule, bool(leaks))
@@ -125,7 +128,7 @@ def measure_costs(
     estimates = _Estimates(
         settings, (int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))),
         bool(np.min(rows.amounts.cost_tp) < 0),
-        np.array([math.sqrt(float(np.mean(np.square(each)))) for each in sizes if each.size]),
+        np.array([_root_mean_square(each) for each in sizes if each.size]),
     )  # fmt: skip
     found = {
         key: estimates.decision(key[1], thresholds[key], each, moments[key], drawn.get(key), f"{key[1]} of {key[0]}")
@@ -218,9 +221,9 @@ class _Estimates(NamedTuple):
         if math.isnan(value):
             return Estimate(value, NOWHERE, math.nan, math.nan, 0, method=HALL)
         bounds = UNBOUNDED if self.has_benefits else quantity.bounds
-        square, cube = moments.powers(quantity.influence(sums, weight) @ combined)
-        caution = self._caution(quantity, sums, weight, square, cube)
-        hall, error = skewed_interval(value, moments.n, square, cube, settings.confidence_level, settings.alternative)
+        powers = moments.powers(quantity.influence(sums, weight) @ combined)
+        caution = self._caution(quantity, sums, weight, powers)
+        hall, error = skewed_interval(value, moments.n, powers, settings.confidence_level, settings.alternative)
         if not is_best:
             return Estimate(value, _within(bounds, *hall), error, 0.0, 0, caution=caution, method=HALL)
         if drawn is None:
@@ -237,11 +240,16 @@ class _Estimates(NamedTuple):
         caution = "; ".join(filter(None, [made.caution, caution]))
         return replace(made, confidence_interval=_within(bounds, low, high), caution=caution, method=WIDER)
 
-    def _caution(self, quantity: Quantity, sums: Floats, weight: float, square: float, cube: float) -> str:
+    def _caution(self, quantity: Quantity, sums: Floats, weight: float, powers: tuple[float, float, float]) -> str:
         """Return why an interval may cover too rarely: a few rows, of those seen or one more, carry most of it."""
-        one_more = self.one_more / (sums @ quantity.denominator) * (1.0 if quantity.is_share else weight)
-        square, cube = square + float((one_more**2).sum()), abs(cube) + float(np.abs(one_more**3).sum())
-        rows = square**3 / cube**2 if cube else math.inf  # a sum of n equal amounts has skewness n ** -0.5
+        unit, square, cube = powers
+        one_more = self.one_more * ((1.0 if quantity.is_share else weight) / (sums @ quantity.denominator))
+        largest = max(unit * math.sqrt(square), float(np.abs(one_more).max())) or 1.0
+        seen, one_more = unit / largest if square else 0.0, np.abs(one_more / largest)
+        square = seen**2 * square + float((one_more**2).sum())
+        cube = seen**3 * abs(cube) + float((one_more**3).sum())
+        skewness = cube / square**1.5 if square else 0.0
+        rows = skewness**-2 if skewness > 1e-6 else math.inf  # a sum of n equal amounts has skewness n ** -0.5
         if rows >= FEW_AMOUNTS:
             return ""
         return (
@@ -270,6 +278,11 @@ def _differences(
                 Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True)
             )
     return found
+
+
+def _root_mean_square(values: Floats) -> float:
+    largest = float(values.max()) or 1.0
+    return largest * math.sqrt(float(np.mean(np.square(values / largest))))
 
 
 def _within(bounds: tuple[float, float], low: float, high: float) -> Interval:

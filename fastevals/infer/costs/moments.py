@@ -51,11 +51,13 @@ class Moments(NamedTuple):
         cube[i, j] = cube[j, i] = cubes
         return cls(columns[0].size, np.asarray(sums), square, cube, scales)
 
-    def powers(self, coefficients: Floats) -> tuple[float, float]:
-        """Return the sums of squares and of cubes of a linear combination of the columns."""
+    def powers(self, coefficients: Floats) -> tuple[float, float, float]:
+        """Return a unit, and the sums of squares and of cubes of a linear combination of the columns in this unit."""
         at = coefficients * self.scales
+        unit = float(np.abs(at).max()) or 1.0
+        at /= unit
         square = float(at @ self.squares @ at)
         least = self.n * np.finfo(np.float64).eps * float(np.abs(at) @ self.squares @ np.abs(at))
         if square <= least:  # equal up to rounding in all units
-            return 0.0, 0.0
-        return square, float(np.einsum("i,j,k,ijk->", at, at, at, self.cubes))
+            return unit, 0.0, 0.0
+        return unit, square, float(np.einsum("i,j,k,ijk->", at, at, at, self.cubes))

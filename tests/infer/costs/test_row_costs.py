@@ -142,6 +142,19 @@ def test_the_same_seed_gives_the_same_bits_at_any_number_of_threads() -> None:
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("unit", [2.0**-900, 2.0**900])
+def test_intervals_scale_with_the_unit_of_money(unit: float) -> None:
+    y, p, costs, _ = made(9, n=300)
+    plain, scaled = (measured(y, p, [factor * each for each in costs], n_resamples=39) for factor in (1.0, unit))
+    for rule in ("best", "per_row"):
+        one, other = getattr(plain["y_score"], rule), getattr(scaled["y_score"], rule)
+        assert other.threshold == one.threshold or rule == "per_row"
+        assert other.savings_share.value == pytest.approx(one.savings_share.value)
+        ends = np.array(other.total.confidence_interval) / unit
+        np.testing.assert_allclose(ends, one.total.confidence_interval, rtol=1e-9)
+        assert other.total.caution == one.total.caution
+
+
 def test_a_fee_above_the_amount_makes_a_positive_not_worth_finding() -> None:
     found = row_costs([1, 1, 0], [0.9, 0.8, 0.1], cost_fp=5, cost_fn=[3, 50, 3], cost_tp=5, n_resamples=0)["y_score"]
     assert found.best.threshold == 0.8
@@ -164,19 +177,22 @@ def test_moments_are_sums_of_products() -> None:
     moments = Moments.of(list(columns))
     for coefficients in np.array([[1.0, 0, 0], [2, -1, 0.5]]):
         values = coefficients @ columns
-        np.testing.assert_allclose(moments.powers(coefficients), ((values**2).sum(), (values**3).sum()), rtol=1e-10)
-    assert moments.powers(np.zeros(3)) == (0.0, 0.0)
+        unit, square, cube = moments.powers(coefficients)
+        np.testing.assert_allclose(
+            (unit**2 * square, unit**3 * cube), ((values**2).sum(), (values**3).sum()), rtol=1e-10
+        )
+    assert moments.powers(np.zeros(3)) == (1.0, 0.0, 0.0)
 
 
 def test_an_interval_without_skewness_is_a_t_interval() -> None:
-    interval, error = skewed_interval(10.0, 5, 0.8, 0.0, 0.95)
+    interval, error = skewed_interval(10.0, 5, (1.0, 0.8, 0.0), 0.95)
     assert error == 1.0
     assert interval == pytest.approx((10 - 2.7764451052, 10 + 2.7764451052))
-    assert skewed_interval(10.0, 5, 0.8, 0.0, 0.95, "less")[0] == (-math.inf, pytest.approx(10 + 2.1318467863))
+    assert skewed_interval(10.0, 5, (1.0, 0.8, 0.0), 0.95, "less")[0] == (-math.inf, pytest.approx(10 + 2.1318467863))
 
 
 def test_an_interval_inverts_halls_transformation() -> None:
-    (low, high), error = skewed_interval(10.0, 1000, 4.0, 3.0, 0.9)
+    (low, high), error = skewed_interval(10.0, 1000, (2.0, 1.0, 3 / 8), 0.9)
     k = 3.0 / 4.0**1.5
     transformed = [x + k * x**2 / 3 + k**2 * x**3 / 27 + k / 6 for x in ((10 - end) / error for end in (low, high))]
     assert transformed == pytest.approx([1.6463788, -1.6463788], rel=1e-6)  # quantiles of t
@@ -266,6 +282,7 @@ def test_scores_outside_0_and_1_have_no_per_row_rule() -> None:
         ({"cost_fn": ["a"] * 4}, "cost_fn must hold numbers"),
         ({"cost_fp": 0, "cost_fn": [0] * 4}, "cost_fp and cost_fn must have a value above zero, but all are zero"),
         ({"cost_fp": 0, "cost_fn": [3, 3, 0, 0]}, "cost_fp and cost_fn must make some prediction cost more"),
+        ({"cost_fn": [1e308] * 4}, "cost_fp and cost_fn must have a finite sum, but it overflows"),
         ({"cost_tp": math.inf}, r"cost_tp must be in \(-inf, inf\), got inf"),
         ({"threshold": math.nan}, "threshold must not be NaN"),
         ({"reference": "b"}, "reference"),
