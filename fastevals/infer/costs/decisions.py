@@ -36,9 +36,9 @@ class DecisionCost(Frozen):
     total, mean : Estimate
         Total cost of the rows, and cost per row.
     savings, savings_share : Estimate
-        Cost of predicting no row positive less the total: the profit of using the model. The share is of that cost.
+        Cost of predicting no row positive minus the total: the profit of using the model. The share is of that cost.
     savings_over_all, savings_over_all_share : Estimate
-        Cost of predicting all rows positive less the total, and as a share of that cost.
+        Cost of predicting all rows positive minus the total, and as a share of that cost.
     """
 
     rule: str
