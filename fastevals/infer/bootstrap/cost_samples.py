@@ -21,8 +21,8 @@ BEST = ranking_metric(metric("expected_cost", best="expected_cost"))
 class CostSample(UnitSample):
     """Rows, or clusters of rows, with an amount at stake.
 
-    A draw is measured by sums over its rows: one for each of `columns`, and for each model the gains minus the losses at
-    the threshold where they are greatest in this draw.
+    A draw is measured by sums over its rows: one for each of `columns`, and for each model the gains minus the losses
+    at the threshold where this difference is greatest in the draw.
 
     Parameters
     ----------
