@@ -80,3 +80,24 @@ def delong(
     if min(m, n) < 2:
         return aucs, None
     return aucs, [[cov(a10, b10) / m + cov(a01, b01) / n for b10, b01 in parts] for a10, a01 in parts]
+
+
+def clustered_variance(
+    y_true: Sequence[Any], first: Sequence[Any], second: Sequence[Any], groups: Sequence[Any]
+) -> Fraction:
+    """Return the variance of a difference of AUCs of clustered rows: Obuchowski (1997), doi:10.2307/2533958."""
+    parts = [components(y_true, each) for each in (first, second)]
+    names = [[g for y, g in zip(y_true, groups, strict=True) if bool(y) == wanted] for wanted in (True, False)]
+    sums: list[dict[Any, Fraction]] = []
+    for side in (0, 1):
+        differences = [a - b for a, b in zip(parts[0][side], parts[1][side], strict=True)]
+        of_cluster = dict.fromkeys(names[side], Fraction(0))
+        for name, each in zip(names[side], differences, strict=True):
+            of_cluster[name] += (each - mean(differences)) / len(differences)
+        sums.append(of_cluster)
+    positives, negatives = sums
+    n, n_pos, n_neg = len(set(groups)), len(positives), len(negatives)
+    both = sum((positives[g] * negatives[g] for g in positives.keys() & negatives.keys()), Fraction(0))
+    squares = [sum((each**2 for each in side.values()), Fraction(0)) for side in sums]
+    within = Fraction(n_pos, n_pos - 1) * squares[0] + Fraction(n_neg, n_neg - 1) * squares[1]
+    return within + 2 * Fraction(n, n - 1) * both

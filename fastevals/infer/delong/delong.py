@@ -38,10 +38,11 @@ from fastevals._validation.arrays import (
     check_same_length,
     refuse_summaries,
 )
-from fastevals._validation.labels import binary_labels
+from fastevals._validation.labels import as_groups, binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, make_columns
+from fastevals.infer.delong.clustered import clustered_moments
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, Compared, build_result, check_alpha, compare_two
@@ -205,6 +206,7 @@ def delong_test(
     names: PairNames = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
+    groups: Any = None,
     pos_label: Any = None,
 ) -> SignificanceResult:
     """Test whether two models have the same AUC, on the same rows.
@@ -221,6 +223,9 @@ def delong_test(
         The claim to test: the AUC of `score_a` minus the AUC of `score_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
         Confidence level of the interval; the test is at level ``1 - confidence_level``.
+    groups : array-like of shape (n_samples,), optional
+        Cluster of each row (a patient, a user), if rows of a cluster are not independent. The variance is then
+        Obuchowski's, and the statistic has Student's t distribution.
     pos_label : label, optional
         The positive class; 1 for labels 0/1, -1/1 and booleans, and required for other labels.
 
@@ -239,11 +244,17 @@ def delong_test(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has fewer than two rows, so that Z and p are NaN.
+        If a class has fewer than two rows (with `groups`, occurs in fewer than two clusters), so that Z and p are NaN.
+
+    Notes
+    -----
+    With `groups`, the placements of a cluster's rows are summed by class, and the variance has the covariance of both
+    sums [2]_. The degrees of freedom of t are the number of clusters that have the rarer class, minus 1.
 
     References
     ----------
-    DeLong et al. (1988), doi:10.2307/2531595.
+    .. [1] DeLong et al. (1988), doi:10.2307/2531595.
+    .. [2] Obuchowski (1997), "Nonparametric Analysis of Clustered ROC Curve Data", doi:10.2307/2533958.
 
     Examples
     --------
@@ -256,9 +267,19 @@ def delong_test(
     first, second = as_pair_of_names(names, ("score_a", "score_b"))
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
-    moments = _checked_moments(labels, labelled)
     compared = compare_two("difference in AUC", first, second)
-    return contrast_test(moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level)
+    options: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
+    if groups is None:
+        return contrast_test(_checked_moments(labels, labelled), [1, -1], compared, **options)
+    clusters = as_groups("groups", groups)
+    check_same_length(y_true=labels.values, groups=clusters, **labelled)
+    for name, values in labelled.items():
+        check_finite(name, values)
+    moments, n_clusters = clustered_moments(labels, list(labelled.values()), clusters)
+    if not moments.defined:
+        warn_undefined("delong's covariance", f"a class occurs in {n_clusters} clusters, and two are needed")
+    test = "DeLong's test of clustered rows"
+    return contrast_test(moments, [1, -1], compared, df=max(n_clusters - 1, 1), test=test, **options)
 
 
 def delong_test_unpaired(
@@ -625,6 +646,8 @@ def contrast_test(
     *,
     alternative: Alternative,
     confidence_level: float,
+    df: float | None = None,
+    test: str = "DeLong's test",
 ) -> SignificanceResult:
     """Test whether a weighted sum of AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
@@ -635,8 +658,9 @@ def contrast_test(
     if moments.defined:
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
     return z_test(
-        compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit
-    )
+        compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit,
+        df=df, test=test,
+    )  # fmt: skip
 
 
 def _as_fraction(weight: float) -> Fraction:

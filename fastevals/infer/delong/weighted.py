@@ -81,7 +81,9 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
     if defined:
         for which, rows in enumerate(sides):
             other = sides[1 - which]
-            moved = [own[which] * _deviations(each, rows, other, own[1 - which], own[which]) for each in scores]
+            moved = [
+                own[which] * placement_deviations(each, rows, other, own[1 - which], own[which]) for each in scores
+            ]
             share = _variance_share(*(float((own[which] ** power).sum()) for power in (1, 2, 3)))
             for a, first in enumerate(moved):
                 for b in range(a + 1):
@@ -110,7 +112,7 @@ def _auc(labels: BinaryLabels, values: NDArray[Any], weights: Floats) -> float:
     return Ranking(labels.values, values, sample_weight=weights, pos_label=labels.positive).roc_auc()
 
 
-def _deviations(
+def placement_deviations(
     values: NDArray[Any], rows: NDArray[np.intp], other: NDArray[np.intp], others: Floats, own: Floats
 ) -> Floats:
     """Return each row's placement (the share of the other class below it) minus the mean placement."""
