@@ -249,7 +249,8 @@ def delong_test(
     Notes
     -----
     With `groups`, the placements of a cluster's rows are summed by class, and the variance has the covariance of both
-    sums [2]_. The degrees of freedom of t are the number of clusters that have the rarer class, minus 1.
+    sums [2]_. The degrees of freedom of t are the number of clusters that have the rarer class, minus 1. In
+    simulations the level held from 20 clusters on.
 
     References
     ----------
