@@ -156,6 +156,7 @@ INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "confidence_band, pointwise": (lambda s: fe.confidence_band(s, kind="pointwise", **FEW), Known.POSITIVES),
     "delong": (lambda s: fe.delong(s), Known.RANGES),
     "delong_test_unpaired": (lambda s: fe.delong_test_unpaired(s, s), Known.RANGES),
+    "score_drift": (lambda s: fe.score_drift(s, s), Known.RANGES),
     "gain_table": (lambda s: fe.gain_table(s), Known.RANGES),
     "reliability_band": (lambda s: fe.reliability_band(s), Known.EACH),
     "reliability_band, consistency": (

@@ -254,8 +254,9 @@ def report_intervals() -> None:
 
 
 def _comparisons(data: _Data) -> None:
-    from fastevals import compare_predictions, compare_rankings, delong_test, metric, row_costs
+    from fastevals import compare_predictions, compare_rankings, delong_test, metric, row_costs, score_drift
 
+    score_drift(data.scores, data.other)
     metrics = ["roc_auc", "average_precision", metric("f1", best="f1")]
     scores = {"a": data.scores, "b": data.other, "c": data.ties}
     compare_rankings(data.y, scores, metrics=metrics, n_resamples=REPLICATES, rng=0)

@@ -191,14 +191,15 @@ def costs_of(*decisions: Any) -> dict[str, Any]:
 
 
 # By class, the values of columns that are not an attribute of the same name or its plural.
+def tables_of(result: Any, models: list[Any]) -> dict[str, Any]:
+    """Return the columns of tables by model."""
+    columns = [each._columns() for each in result.values()]
+    return {"model": models, **{name: [*chain.from_iterable(each[name] for each in columns)] for name in columns[0]}}
+
+
 OWN: dict[str, Any] = {
-    "GainTables": lambda result: {
-        "model": [name for name, each in result.items() for _ in each.bins],
-        **{
-            name: [*chain.from_iterable(each._columns()[name] for each in result.values())]
-            for name in result["a"]._columns()
-        },
-    },
+    "GainTables": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.bins]),
+    "ScoreDrifts": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.today]),
     "CostEnvelope": lambda result: pieces_of(result.probability_cost, result),
     "CostOverPrior": lambda result: pieces_of(result.prior, result),
     "CalibrationCurve": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
