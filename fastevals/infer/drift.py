@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._kernels.distances import area_between
 from fastevals._options import check_integer, check_number, show, warn_undefined
 from fastevals._text import format_pvalue, printable
@@ -419,7 +420,7 @@ def _cut(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.intp], NDArra
     m = counts.n_neg
     enough: Any = [k * m // n_bins if isinstance(m, int) else k * m / n_bins for k in range(1, n_bins)]
     enough = np.array(enough) if isinstance(m, int) else np.array(enough) * (1 + WEIGHT_ROUNDING)
-    rows = np.unique(last_row(counts.thresholds.size, enough.shape, lambda at: counts.fps[at] <= enough))
+    rows = sorted_unique(last_row(counts.thresholds.size, enough.shape, lambda at: counts.fps[at] <= enough))
     rows = rows[counts.fps[rows] > 0]  # no bin above yesterday's highest score
     return np.concatenate(([0], rows, [counts.thresholds.size - 1])), counts.thresholds[rows + 1][::-1]
 
