@@ -90,6 +90,35 @@ class BlockIntervals(TypedDict):
     notes: Annotated[list[str], "cautions, in words"]
 
 
+class CalibrationNumber(TypedDict):
+    """A number that says how well a model is calibrated."""
+
+    value: Annotated[Number, "the number"]
+    interval: Annotated[Ends, "its interval"]
+    pvalue: Annotated[Number, "p-value of the test that the probabilities are calibrated"]
+
+
+class SpiegelhalterNumbers(TypedDict):
+    """Spiegelhalter's test of calibration."""
+
+    z: Annotated[Number, "the statistic, standard normal if the probabilities are calibrated"]
+    pvalue: Annotated[Number, "two-sided p-value"]
+
+
+class CalibrationNumbers(TypedDict):
+    """Whether as many rows are positive as a model's probabilities predict."""
+
+    predicted: Annotated[float, "sum of the probabilities, by weight"]
+    observed: Annotated[float, "number of positives, or their weight"]
+    ratio: Annotated[CalibrationNumber, "predicted / observed"]
+    intercept: Annotated[CalibrationNumber, "calibration intercept, with slope 1"]
+    slope: Annotated[CalibrationNumber, "calibration slope"]
+    error: Annotated[CalibrationNumber, "debiased calibration error in 10 bins of equal mass"]
+    spiegelhalter: Annotated[SpiegelhalterNumbers, "Spiegelhalter's test"]
+    conclusion: Annotated[str, "what follows, in words"]
+    cautions: Annotated[list[str], "cautions, in words"]
+
+
 class ScoresModel(TypedDict):
     """A model's numbers in a block."""
 
@@ -104,6 +133,7 @@ class ScoresModel(TypedDict):
         Ends, "range of priors for which the model is cheaper than predicting all rows, or no row, positive"
     ]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics that tables show; null without intervals"]
+    calibration: Annotated[CalibrationNumbers | None, "null unless scores are probabilities"]
     bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
 
 

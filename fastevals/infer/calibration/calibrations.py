@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from fastevals.infer.calibration.bins import BinOptions, CalibrationBins, make_b
 from fastevals.infer.calibration.errors import CalibrationError, make_error
 from fastevals.infer.calibration.forecasts import Forecasts
 from fastevals.infer.comparison import Difference
+from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import Compared, decide
 from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.probability_metrics import Strategy, checked_bins
@@ -152,10 +153,10 @@ class Calibration(Frozen):
     conclusion: str
     cautions: tuple[str, ...]
     segments: CalibrationSegments | None
-    _forecasts: Forecasts
+    _forecasts: Forecasts | None  # None without rows
     _bins: BinOptions
     _df: float
-    _kept: dict[str, Any] = field(default_factory=dict, init=False)
+    _kept: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         who = "" if self.name is None else f"{printable(str(self.name))}: "
@@ -169,24 +170,39 @@ class Calibration(Frozen):
         return self.to_text().rstrip()
 
     @property
+    def miscalibrated(self) -> tuple[str, ...]:
+        """Which of "ratio", "slope" and "spiegelhalter" show miscalibration; p-values are adjusted for all three."""
+        alpha = 1 - self.confidence_level
+        return tuple(name for name, p in self._adjusted_pvalues().items() if p < alpha)
+
+    def _adjusted_pvalues(self) -> dict[str, float]:
+        """Return the p-values of the tests that the conclusion is from, adjusted by Holm's method."""
+        tests = {name: getattr(self, name).pvalue for name in ("ratio", "slope", "spiegelhalter")}
+        return dict(zip(tests, adjust_pvalues(list(tests.values())).tolist(), strict=True))
+
+    def without_rows(self) -> Calibration:
+        """Return the same result without its rows, which keeps the bins and their error but cannot make others."""
+        return replace(self, _forecasts=None, _kept={"bins": self.bins, "error": self.error})
+
+    @property
     def bins(self) -> CalibrationBins:
         """Predicted and observed rates in the bins that were asked for."""
         if "bins" not in self._kept:
-            self._kept["bins"] = make_bins(self._forecasts, self._bins, self.confidence_level)
+            self._kept["bins"] = make_bins(self._rows(), self._bins, self.confidence_level)
         return self._kept["bins"]  # type: ignore[no-any-return]
 
     @property
     def error(self) -> CalibrationError:
         """Debiased calibration error in the bins that were asked for, with an interval."""
         if "error" not in self._kept:
-            self._kept["error"] = make_error(self._forecasts, self._bins, self.confidence_level)
+            self._kept["error"] = make_error(self._rows(), self._bins, self.confidence_level)
         return self._kept["error"]  # type: ignore[no-any-return]
 
     @property
     def isotonic(self) -> ReliabilityCurve:
         """Reliability curve: calibrated against predicted probability by isotonic regression, without bins."""
         if "isotonic" not in self._kept:
-            self._kept["isotonic"] = ReliabilityCurve.from_counts(self._forecasts.isotonic_counts())
+            self._kept["isotonic"] = ReliabilityCurve.from_counts(self._rows().isotonic_counts())
         return self._kept["isotonic"]  # type: ignore[no-any-return]
 
     def hosmer_lemeshow(
@@ -238,7 +254,7 @@ class Calibration(Frozen):
                     f"hosmer_lemeshow needs independent rows of equal weight, got {what}: use spiegelhalter"
                 )
         fitted, options = as_flag("fitted", fitted), checked_bins(n_bins, strategy)
-        bins = make_bins(self._forecasts, (options["n_bins"], options["strategy"]), self.confidence_level)
+        bins = make_bins(self._rows(), (options["n_bins"], options["strategy"]), self.confidence_level)
         n, q, rate = (each[bins.counts > 0] for each in (bins.counts, bins.mean_predicted, bins.fraction_of_positives))
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(rate == q, 0.0, n * np.square(rate - q) / (q * (1 - q)))
@@ -250,6 +266,11 @@ class Calibration(Frozen):
             "the Hosmer-Lemeshow test", compared, float(terms.sum()), Null("chi2", (df,)),
             alpha=check_confidence_level(self.confidence_level)[1],
         )  # fmt: skip
+
+    def _rows(self) -> Forecasts:
+        if self._forecasts is None:
+            raise ValueError("this result was made without its rows: call calibration with the rows")
+        return self._forecasts
 
     def _values(self) -> list[float]:
         """Return the values in the order of `PARAMETERS`."""

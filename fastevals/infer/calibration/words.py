@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from fastevals._text import count_of, printable
 from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
-from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import pvalue_text
 
 if TYPE_CHECKING:
@@ -22,10 +21,7 @@ def conclude(found: Calibration) -> str:
 
     p-values are adjusted for these three tests by Holm's method.
     """
-    alpha = 1 - found.confidence_level
-    tests = {"ratio": found.ratio.pvalue, "slope": found.slope.pvalue, "z": found.spiegelhalter.pvalue}
-    adjusted = dict(zip(tests, adjust_pvalues(list(tests.values())).tolist(), strict=True))
-    off = {name for name, p in adjusted.items() if p < alpha}
+    adjusted, off = found._adjusted_pvalues(), found.miscalibrated
     who = _who(found)
     sums = describe_sums(found)
     if not off:
@@ -43,7 +39,7 @@ def conclude(found: Calibration) -> str:
         sentences.append(
             f"The probabilities{_of(found)} are too {way}: calibration slope {_estimate(found, found.slope)}."
         )
-    if "z" in off:
+    if "spiegelhalter" in off:
         z = found.spiegelhalter
         way = "worse" if z.statistic > 0 else "better"
         sentences.append(
@@ -57,7 +53,7 @@ def conclude(found: Calibration) -> str:
 
 def describe_sums(found: Calibration) -> str:
     """Return how many positives are expected and how many happened: "credit expects 7 positives; 9 happened"."""
-    predicted, observed = _count(found.predicted), _count(found.observed)
+    predicted, observed = describe_count(found.predicted), describe_count(found.observed)
     if found.is_weighted:
         return f"{_who(found)} expects positives of weight {predicted}; weight {observed} happened"
     return f"{_who(found)} expects {predicted} positives; {observed} happened"
@@ -120,7 +116,8 @@ def _estimate(found: Calibration, estimate: Any) -> str:
     return f"{estimate.value:.3f}{interval}"
 
 
-def _count(value: float) -> str:
+def describe_count(value: float) -> str:
+    """Return a number of positives: whole, or with three digits if it is small."""
     return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
 
 

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from fastevals.document.picture import AxisScale, Look, Outline, Picture, ThinLines
 from fastevals.infer.calibration.bands import ReliabilityBand
-from fastevals.infer.calibration.bins import CalibrationBins
+from fastevals.infer.calibration.bins import CalibrationBins, make_bins
+from fastevals.infer.calibration.forecasts import CountedForecasts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.curves.reliability import ReliabilityCurve
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 from fastevals.show.plots.models import (
     Bands,
@@ -50,8 +52,8 @@ def plot_calibration(
     Parameters
     ----------
     curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves. Empty bins have no point. With `calibration(...).bins`,
-        each bin's observed rate has its interval.
+        Curve of one model, or a mapping of names to curves. Empty bins have no point. Rankings are drawn in 10 bins of
+        equal mass, with the 95 % interval of each observed rate, as `calibration(...).bins` are.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -84,7 +86,15 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    return plot_models("calibration", curve, ax, title, label, color, draw_calibration)
+    return plot_models("calibration", curve, ax, title, label, color, draw_calibration, make=_bins_of)
+
+
+def _bins_of(ranking: BaseRanking) -> CalibrationCurve:
+    """Return a ranking's curve in bins of equal mass, with intervals unless the squares of weights are unknown."""
+    counts, squares = ranking.counts, ranking._squares
+    if counts.tps.dtype.kind == "f" and squares is None:
+        return CalibrationCurve.from_counts(counts, strategy="quantile")
+    return make_bins(CountedForecasts(None, squares is not None, 1.0, counts, squares), (10, "quantile"), 0.95)
 
 
 def plot_reliability(
@@ -143,9 +153,8 @@ def draw_calibration(picture: Picture, models: Models, color: Any = None) -> Non
     """Add calibration curves to a picture, and histograms of the curves' bins to the picture's strip."""
     for name, each, look in styled_models(picture, models, color):
         filled = each.counts > 0
-        label = label_of(
-            name, number("ECE", picture.number(name, "expected_calibration_error", each.expected_calibration_error))
-        )
+        has_error = not isinstance(each, CalibrationBins)  # tables have the error in other bins
+        label = label_of(name, number("ECE", each.expected_calibration_error) if has_error else "")
         if isinstance(each, CalibrationBins):
             _add_intervals(picture, each, look)
         picture.add_curve(each.mean_predicted[filled], each.fraction_of_positives[filled], label, look, ringed=True)

@@ -84,7 +84,10 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    options = {"lines": check_integer("lines", lines, low=0, high=MOST_LINES), "marks": as_flag("marks", marks)}
+    options: dict[str, Any] = {
+        "lines": check_integer("lines", lines, low=0, high=MOST_LINES),
+        "marks": as_flag("marks", marks),
+    }
     return plot_models("cost", curve, ax, title, label, color, draw_cost, **options)
 
 

@@ -49,11 +49,12 @@ def plot_models(
     draw: Callable[..., None] | None = None,
     *,
     band: Any = None,
+    make: Callable[[Any], Any] | None = None,
     **options: Any,
 ) -> Axes:
-    """Draw the given curves, or curves computed from rankings, with `draw` or else as their registry entry says."""
+    """Draw the given curves, or curves of rankings; `make` and `draw` replace what their registry entry says."""
     entry = CURVES[name]
-    models = as_models("curve", curve, entry.kind, entry.of_ranking, label)
+    models = as_models("curve", curve, entry.kind, make or entry.of_ranking, label)
     if band is not None:
         options["bands"] = as_bands(band, models, name, label)
     ax = style.get_axes(ax, style.SIZES[entry.size], len(models))

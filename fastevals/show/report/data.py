@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.costs.decisions import RowCosts
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval
@@ -88,12 +87,12 @@ class ModelNumbers:
     # than predicting all or no rows positive.
     holds: Interval | None = None
     operating_range: Interval | None = None
+    calibrated: Calibration | None = field(default=None, repr=False, compare=False)  # None unless probabilities
     # For pictures of the first blocks. Scores have counts at some thousands of thresholds, the next score below each,
     # and the curves of probabilities that need all rows; predicted numbers have errors.
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
     below: NDArray[Any] | None = field(default=None, repr=False, compare=False)
-    calibration: CalibrationCurve | None = field(default=None, repr=False, compare=False)
-    reliability: ReliabilityCurve | None = field(default=None, repr=False, compare=False)
+    curves: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     errors: ErrorShape | None = field(default=None, repr=False, compare=False)
 
 

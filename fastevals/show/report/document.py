@@ -42,6 +42,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
+from fastevals.show.report.calibrated import COLUMNS, calibration_rows, undefined_calibration
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
@@ -267,26 +268,29 @@ def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[
 
 
 def _quoted(report: ReportData, block: ReportBlock) -> Table:
-    """Return one line for each model: AUC and Gini with their intervals, average precision, and the Brier score."""
+    """Return one line for each model: AUC, Gini, AP, Brier score, and predicted / observed; two have intervals."""
     made = {} if block.intervals is None else block.intervals.models
-    level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None and any(made.values()) else ""
     models = [model for each in report.blocks for model in each.models]
-    more = [name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models)]
+    more = ["gini", *(name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models))]
+    known, planned = any(model.calibrated is not None for model in models), report.plan is not None
+    level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None else ""
     rows = []
     for model in block.models:
-        low, high = made.get(model.name, {}).get(AUC, NOWHERE)
-        both = [
-            _with_ends(model.metrics[AUC], low, high),
-            _with_ends(model.metrics["gini"], 2 * low - 1, 2 * high - 1),  # Gini is 2 AUC - 1, and so are its ends
-        ]
-        rows.append(Row(model.name, [*both, *(format_number(model.metrics[name]) for name in more)]))
-    heads = ["model", *(f"{SCORE_METRICS[name].title}{level}" for name in (AUC, "gini")), *map(metric_title, more)]
-    return Table("quoted", "Summary", heads, rows, only=TEXT, aligned="quoted")
+        numbers = [format_number(model.metrics[name]) for name in more]
+        cells = [_with_ends((model.metrics[AUC], *made.get(model.name, {}).get(AUC, NOWHERE))), *numbers]
+        if known:
+            found = model.calibrated
+            ends = NOWHERE if found is None or not planned else found.ratio.confidence_interval
+            cells.append("-" if found is None else _with_ends((found.ratio.value, *ends), "{:.3f}".format))
+        rows.append(Row(model.name, cells))
+    heads = ["model", f"{SCORE_METRICS[AUC].title}{level if any(made.values()) else ''}", *map(metric_title, more)]
+    return Table("quoted", "Summary", [*heads, *[f"pred/obs{level}"] * known], rows, only=TEXT, aligned="quoted")
 
 
-def _with_ends(value: float, low: float, high: float) -> str:
-    ends = "" if math.isnan(low) else f" [{format_number(low)}, {format_number(high)}]"
-    return format_number(value) + ends
+def _with_ends(values: Sequence[float], write: Callable[[float], str] = format_number) -> str:
+    """Return a value and the ends of its interval, if it has one."""
+    value, low, high = map(write, values)
+    return value if math.isnan(values[1]) else f"{value} [{low}, {high}]"
 
 
 def _metrics_written(report: ReportData, block: ReportBlock) -> Table:
@@ -308,12 +312,15 @@ def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     models = [model for model in block.models if not math.isnan(model.metrics.get(error, math.nan))]
     tables = [
         _of_models(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
+        _calibration_written(report, block),
         _priors_written(block.models),
         *(_classes_written(model, model.classes, k) for model in block.models if model.classes is not None),
         *(_differences_written(report, kind, block, compared(kind)) for kind in ("differences", "against")),
     ]
     for table in tables:
         yield from (GAP, table)
+        if table.kind == "calibration":
+            yield from (Sentence(note, "note") for note in undefined_calibration(block.models))
 
 
 def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
@@ -321,6 +328,12 @@ def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iter
     heads = ["model", *(f"{title} " if len(title) < SHORT_TITLE and title != BAR else title for title in titles)]
     ends = interval_heads(report.plan)
     return Table(kind, "Metrics", heads, list(rows), only=TEXT, ends=ends, marked=True, aligned=kind)
+
+
+def _calibration_written(report: ReportData, block: ReportBlock) -> Table:
+    rows = calibration_rows(block.models, with_intervals=report.plan is not None)
+    ends = interval_heads(report.plan)
+    return Table("calibration", "Calibration", ["model", *COLUMNS], rows, only=TEXT, ends=ends, aligned="calibration")
 
 
 def _priors_written(models: Iterable[ModelNumbers]) -> Table:
@@ -386,6 +399,8 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
     yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names), note=note)
     if report.roles.kind == "labels":
         yield _class_table(block)
+    calibrated = calibration_rows(block.models, with_intervals=report.plan is not None)
+    yield Table("calibration", "Calibration", ["Model", *COLUMNS], calibrated)
     for kind, title in (("differences", "Differences of models"), ("against", "Against other rows")):
         yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names), note=note)
 

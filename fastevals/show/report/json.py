@@ -14,6 +14,7 @@ from fastevals.many.groups import GroupedMetric
 from fastevals.reading.columns import ROLES, ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
+from fastevals.show.report.calibrated import calibration_values
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
@@ -207,6 +208,7 @@ def _model(report: ReportData, block: ReportBlock, model: ModelNumbers) -> dict[
         "holds": interval_values(model.holds),
         "operating_range": interval_values(model.operating_range),
         "intervals": intervals,
+        "calibration": calibration_values(model.calibrated),
         **bounds,
     }
 

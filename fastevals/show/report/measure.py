@@ -18,10 +18,10 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
+from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
-from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve
-from fastevals.measure.curves.reliability import ReliabilityCurve
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
@@ -34,6 +34,7 @@ from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.scores import ScoresSummary
+from fastevals.show.report.calibrated import calibrate_losses, calibrate_rows
 from fastevals.show.report.costs import (
     check_few_values,
     drawn_with_costs,
@@ -146,7 +147,9 @@ class Measure(NamedTuple):
         """Measure each model of a block whose rows are not in memory."""
         models = []
         for k, curve in enumerate(block.curves):
-            model = _measure_model(reader.scores[k], block.ranking(k), self.rule, is_pictured, block.known(k))
+            name, losses = reader.scores[k], None if reader.groups is not None else block.probabilities[k]
+            calibrated = calibrate_losses(losses, name, self.plan)
+            model = _measure_model(name, block.ranking(k), self.rule, is_pictured, block.known(k), calibrated)
             if reader.by is not None and why_none is None:
                 model = replace(model, auc_variance=_variance(curve.moments))
             models.append(model)
@@ -177,7 +180,9 @@ class Measure(NamedTuple):
             for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
-                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
+                calibrated = calibrate_losses(counted.probabilities.get(name), name, plan)
+                is_pictured = len(blocks) < self.n_pictured
+                model = _measure_model(name, block.ranking(name), self.rule, is_pictured, known, calibrated)
                 bounds = {
                     metric: Interval(number.low, number.high)
                     for metric, number in certified.items()
@@ -214,7 +219,9 @@ class Measure(NamedTuple):
             ranking = rows.ranking_of(name)  # deleted before the next: each has up to 32 bytes per row
             totals = totals or _block_totals(ranking)
             rule = self.rule if costs is None else rule_of(costs, self.rule, name)
-            model = _measure_model(name, ranking, rule, number < self.n_pictured, _won_pairs(ranking))
+            calibrated = calibrate_rows(ranking, rows, name, plan)
+            is_pictured = number < self.n_pictured
+            model = _measure_model(name, ranking, rule, is_pictured, _won_pairs(ranking), calibrated)
             if costs is not None:
                 model = with_cost(model, costs)
             if wants_variance:
@@ -296,7 +303,12 @@ def _variance(moments: PlacementMoments) -> float:
 
 
 def _measure_model(
-    name: str, ranking: BaseRanking, rule: ThresholdRule, is_pictured: bool, known: Mapping[str, float]
+    name: str,
+    ranking: BaseRanking,
+    rule: ThresholdRule,
+    is_pictured: bool,
+    known: Mapping[str, float],
+    calibrated: Calibration | None,
 ) -> ModelNumbers:
     """Compute every metric of the registry; metrics of a confusion matrix are at the rule's threshold.
 
@@ -330,22 +342,27 @@ def _measure_model(
         operating_range = over.operating_range()
     return ModelNumbers(
         name, metrics, threshold=threshold, threshold_shown=_format_threshold(threshold, counts), cells=plain,
-        holds=holds, operating_range=operating_range, **(_pictured(counts, vertices, threshold) if is_pictured else {}),
+        holds=holds, operating_range=operating_range, calibrated=calibrated,
+        **(_pictured(counts, vertices, threshold, calibrated) if is_pictured else {}),
     )  # fmt: skip
 
 
-def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
+def _pictured(
+    counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float, calibrated: Calibration | None
+) -> dict[str, Any]:
     """Return the data for a model's pictures."""
-    is_calibrated = counts._has_each_score and are_probabilities(counts)
-    curves: dict[str, Any] = {"calibration": CalibrationCurve, "reliability": ReliabilityCurve} if is_calibrated else {}
+    curves: dict[str, Any] = {}
+    if counts._has_each_score and are_probabilities(counts):
+        curves = {name: CURVES[name].of_counts(counts) for name in ("reliability", "decision")}
+    if calibrated is not None:
+        curves["calibration"] = calibrated.bins
     rows = np.arange(counts.thresholds.size)
     if rows.size > MOST_POINTS:
         from fastevals.show.report.points import candidates
 
         rows = candidates(counts, vertices, [threshold])
     below = np.append(counts.thresholds[1:], -math.inf)[rows]
-    made = {name: kind.from_counts(counts) for name, kind in curves.items()}
-    return {"counts": counts.take(rows), "below": below, **made}
+    return {"counts": counts.take(rows), "below": below, "curves": curves}
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:

@@ -17,6 +17,7 @@ from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import UNNAMED
 from fastevals.reading.values import ascending
 from fastevals.results import Interval
+from fastevals.show.report.calibrated import calibration_cautions
 from fastevals.show.report.costs import describe_costs
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
@@ -317,6 +318,7 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     return [
         *taken,
         *(() if block.costs is None else block.costs.cautions),
+        *calibration_cautions(block.models),
         *_loss_cautions(block),
         *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
         *(_on_flat_classes(*each) for each in flat),

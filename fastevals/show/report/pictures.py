@@ -118,12 +118,12 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
     if not models:
         return
     metrics = {model.name: model.metrics for model in models}
-    available = {
-        "counts": True,
-        "probabilities": all(model.calibration is not None for model in models),
-        "costs": costs is not None,
-    }
     for entry in CURVES.values():
+        available = {
+            "counts": True,
+            "probabilities": all(entry.name in model.curves for model in models),
+            "costs": costs is not None,
+        }
         if available[entry.needs]:
             picture = Picture(metrics=metrics)
             drawing_of(entry)(picture, [(model.name, curve_of(entry, model, costs or {})) for model in models])
@@ -132,9 +132,9 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
 
 
 def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
-    """Make a model's curve from its counts; a curve that needs each score was made from all rows."""
-    if entry.detail == "THRESHOLDS":
-        return getattr(model, entry.name)
+    """Make a model's curve from its counts; a curve that needs probabilities was made from all rows."""
+    if entry.needs == "probabilities":
+        return model.curves[entry.name]
     of_costs = {name: costs[name] for name in ("cost_fp", "cost_fn")} if entry.needs == "costs" else {}
     return entry.of_counts(model.counts, **of_costs)
 

@@ -11,6 +11,7 @@ import numpy as np
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
 from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.results import Interval
+from fastevals.show.report.calibrated import calibration_numbers
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.over_values import OverValues
 
@@ -50,6 +51,8 @@ def _block_rows(block: ReportBlock) -> Iterator[Row]:
         for name, value in model.metrics.items():
             ends = _ends(found.get(name)) | _ends(model.bounds.get(name), "bound_")
             yield {"model": model.name, "metric": name, "value": value} | ends
+        if model.calibrated is not None:
+            yield from ({"model": model.name} | row for row in calibration_numbers(model.calibrated))
         if model.classes is not None:
             yield from ({"model": model.name} | row for row in _class_rows(model.classes))
     yield from () if block.costs is None else _cost_rows(block.costs)

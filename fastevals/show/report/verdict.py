@@ -7,6 +7,7 @@ import math
 from fastevals._naming import option
 from fastevals._text import printable
 from fastevals.infer.costs.decisions import BEST, FIXED, cost_sentences
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE
 from fastevals.show.plots.style import is_drawable
@@ -26,7 +27,6 @@ from fastevals.show.verdict import (
 
 AT_THRESHOLD = ("recall", "precision")  # compared at the chosen thresholds, after the metric that chose them
 CALIBRATION_ERROR = "expected_calibration_error"
-BADLY_CALIBRATED = 0.05  # calibration error above which a caveat says so
 REVERSED = 0.3  # AUC below which scores certainly rank in reverse
 
 
@@ -77,13 +77,6 @@ def page_cautions(report: ReportData, block: ReportBlock) -> list[str]:
         notes.append(INDEPENDENT.format(option("groups")))
     if report.roles.kind != "scores":
         return notes
-    notes += [
-        f"{printable(model.name)}'s scores are not calibrated: as probabilities they are off by "
-        f"{model.metrics[CALIBRATION_ERROR]:.3f} on average (expected calibration error). Recalibrate them before you "
-        "interpret them as probabilities."
-        for model in block.models
-        if model.metrics[CALIBRATION_ERROR] > BADLY_CALIBRATED
-    ]
     reversed_ones = [printable(model.name) for model in block.models if model.metrics[AUC] < REVERSED]
     if reversed_ones:
         notes.append(
@@ -106,8 +99,11 @@ def _not_shown(block: ReportBlock) -> list[str]:
     missing = []
     if not all(is_drawable(model.counts.thresholds[1:][[0, -1]]) for model in counted if model.counts is not None):
         missing.append("histograms of scores")
-    if any(model.calibration is None and not math.isnan(model.metrics[CALIBRATION_ERROR]) for model in counted):
-        missing += ["calibration", "net benefit"]
+    probable = [model for model in counted if not math.isnan(model.metrics[CALIBRATION_ERROR])]
+    of_probabilities = [entry for entry in CURVES.values() if entry.needs == "probabilities"]
+    missing += [
+        entry.title.lower() for entry in of_probabilities if any(entry.name not in model.curves for model in probable)
+    ]
     if missing:
         notes.append(f"Pictures of {listed(missing)} are not drawn: they need the rows, and only counts were kept.")
     return notes

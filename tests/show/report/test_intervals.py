@@ -208,10 +208,10 @@ random_forest has the highest AUC, 0.9895; logistic has 0.9756 and naive_bayes h
 Without intervals of differences, these data don't show whether the models differ by
     more than chance.
 
-model            AUC   Gini     AP  Brier
-logistic      0.9756 0.9511 0.8844 0.0285
-naive_bayes   0.8042 0.6084 0.2216 0.4447
-random_forest 0.9895 0.9790 0.9477 0.0261
+model            AUC   Gini     AP  Brier pred/obs
+logistic      0.9756 0.9511 0.8844 0.0285    0.986
+naive_bayes   0.8042 0.6084 0.2216 0.4447    5.593
+random_forest 0.9895 0.9790 0.9477 0.0261    0.969
 
 label      label, positive class 1
 in all     1797 rows, 174 positive (9.68 %)
@@ -230,6 +230,25 @@ logistic      0.0285   0.1045* 0.0146*
 naive_bayes   0.4447      inf  0.4475
 random_forest 0.0261*     inf  0.0487
 
+model         predicted observed  ratio intercept  slope  error      z p of z
+logistic            171      174 0.9855    0.0370 1.3526 0.0236  -2.96 0.0031
+naive_bayes         973      174 5.5932         -      - 0.5872 568.24  <1e-9
+random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
+- : calibration intercept and slope of naive_bayes are undefined (596 rows with
+    probability 0 or 1 have the other outcome; clip the probabilities)
+- : calibration intercept and slope of random_forest are undefined (1 row with
+    probability 0 or 1 has the other outcome; clip the probabilities)
+
+! : The probabilities of logistic are too moderate: calibration slope 1.353, 95 %
+    interval 1.166 to 1.539. The Brier score of logistic is better than its
+    probabilities imply (Spiegelhalter's z = -3.0, p = 0.0031). logistic expects 171
+    positives; 174 happened (1.4 % too few; ratio 0.986, 95 % interval 0.909 to 1.068).
+! : naive_bayes expects 973 positives; 174 happened (5.59 times as many as happened;
+    ratio 5.593, 95 % interval 4.884 to 6.405). The Brier score of naive_bayes is worse
+    than its probabilities imply (Spiegelhalter's z = 568.2, p < 1e-300).
+! : The Brier score of random_forest is better than its probabilities imply
+    (Spiegelhalter's z = -6.7, p = 1.93e-11). random_forest expects 169 positives; 174
+    happened (3.1 % too few; ratio 0.969, 95 % interval 0.898 to 1.046).
 ! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
     of exactly 0 or 1 belong to the other class. Clip probabilities, say to 0.001 to
     0.999, or compare Brier scores

@@ -542,8 +542,10 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
         == 0
     )
     page = html.unescape(fastevals.report(str(tmp_path / "a.fe"), n_resamples=0).to_html())
-    assert "Pictures of histograms of scores, calibration and net benefit are not drawn" in page
-    assert not {"scores", "calibration", "decision"} & {*re.findall('data-figure="(.*?)"', page)}
+    assert "Pictures of histograms of scores, reliability and net benefit are not drawn" in page
+    assert {"scores", "calibration", "reliability", "decision"} & {*re.findall('data-figure="(.*?)"', page)} == {
+        "calibration"
+    }
 
 
 # Where files go -------------------------------------------------------------------------------------------------------

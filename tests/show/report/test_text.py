@@ -46,11 +46,11 @@ def test_the_verdict_is_the_pages_and_one_line_for_each_model_follows() -> None:
     forest = report.to_dict()["blocks"][0]["models"][1]
     low, high = forest["intervals"]["roc_auc"]
     heads, _, row = (" ".join(line.split()) for line in quoted.splitlines())
-    assert heads == "model AUC (95 %) Gini (95 %) AP Brier"
-    gini = forest["metrics"]["gini"]
-    assert row == (
-        f"random_forest 0.9895 [{low:.4f}, {high:.4f}] {gini:.4f} [{2 * low - 1:.4f}, {2 * high - 1:.4f}] 0.9477 0.0261"
+    assert heads == "model AUC (95 %) Gini AP Brier pred/obs (95 %)"
+    ratio = "{:.3f} [{:.3f}, {:.3f}]".format(
+        forest["calibration"]["ratio"]["value"], *forest["calibration"]["ratio"]["interval"]
     )
+    assert row == f"random_forest 0.9895 [{low:.4f}, {high:.4f}] {forest['metrics']['gini']:.4f} 0.9477 0.0261 {ratio}"
     assert facts.startswith("label ")
 
 
