@@ -271,6 +271,7 @@ def report(
     cost_fp_column: str | None = None,
     cost_fn_column: str | None = None,
     prior: float | None = None,
+    gain_table: bool = False,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     rng: Any = 0,
@@ -323,6 +324,8 @@ def report(
         together. Thresholds then have the lowest total cost, see `row_costs`.
     prior : float, optional
         Share of positives where the models are used, for costs; by default the block's own share.
+    gain_table : bool
+        Add a table of deciles and top shares for each model, see `fastevals.gain_table`.
     n_resamples : int, optional
         Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws (rows x models x
         replicates) per report; blocks that are too large for it resample cells of rows.

@@ -78,6 +78,8 @@ class GainTable(Frozen):
         Level of each interval.
     caution : str
         What to know before using the table; empty if there is nothing.
+    largest_ks : int
+        Index of the bin at the end of which KS is largest; -1 if a class is missing.
     conclusion : str
         The result for the first bin, and the largest KS, as sentences.
 

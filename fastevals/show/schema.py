@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from fastevals import __version__
 from fastevals.infer.comparison import MetricComparison
 from fastevals.infer.costs.decisions import RowCosts
+from fastevals.infer.gain_table import GainTable
 from fastevals.infer.significance.cochran import CochranResult
 from fastevals.infer.significance.friedman import FriedmanResult
 from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
@@ -134,6 +135,7 @@ class ScoresModel(TypedDict):
     ]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics that tables show; null without intervals"]
     calibration: Annotated[CalibrationNumbers | None, "null unless scores are probabilities"]
+    gain_table: NotRequired[Annotated[Result, "with --gain-table: deciles, top shares and all rows", GainTable]]
     bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
 
 

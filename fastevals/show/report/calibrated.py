@@ -13,6 +13,7 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals._text import printable
 from fastevals._validation.arrays import usual_unit
 from fastevals.document.document import Cell, Number, PValue, Row
+from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
 from fastevals.infer.calibration.calibration import Settings, measure
 from fastevals.infer.calibration.calibrations import Calibration, CalibrationEstimate
 from fastevals.infer.calibration.errors import CalibrationError
@@ -38,6 +39,8 @@ def calibrate_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: Interva
     counts = ranking.counts
     if not are_probabilities(counts):
         return None
+    if rows.ranking is not None and counts.tps.dtype.kind == "f" and ranking._squares is None:
+        return None  # the variance of weights is unknown
     weighted = rows.weighs_rows if rows.ranking is None else ranking._squares is not None
     if rows.groups is None and (rows.ranking is not None or not weighted):
         return _calibrate(CountedForecasts(None, weighted, 1.0, counts, ranking._squares), model, plan)
@@ -111,7 +114,10 @@ def undefined_calibration(models: Iterable[ModelNumbers]) -> list[str]:
     found: dict[tuple[str, ...], list[str]] = {}
     for model in models:
         missing: dict[str, list[str]] = {}
-        for name, each in [] if model.calibrated is None else zip(ESTIMATES, _estimates(model.calibrated), strict=True):
+        known = model.calibrated
+        if known is None or min(known.n_positives, known.n_negatives) < FEW_ROWS:  # too few to expect a slope
+            continue
+        for name, each in zip(ESTIMATES, _estimates(known), strict=True):
             if math.isnan(each.value):
                 missing.setdefault(each.caution, []).append(name)
         for reason, names in missing.items():

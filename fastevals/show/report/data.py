@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.costs.decisions import RowCosts
+from fastevals.infer.gain_table import GainTable
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
@@ -87,6 +88,7 @@ class ModelNumbers:
     # than predicting all or no rows positive.
     holds: Interval | None = None
     operating_range: Interval | None = None
+    gains: GainTable | None = field(default=None, repr=False, compare=False)  # None unless asked for
     calibrated: Calibration | None = field(default=None, repr=False, compare=False)  # None unless probabilities
     # For pictures of the first blocks. Scores have counts at some thousands of thresholds, the next score below each,
     # and the curves of probabilities that need all rows; predicted numbers have errors.

@@ -45,6 +45,7 @@ from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.calibrated import COLUMNS, calibration_rows, undefined_calibration
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
+from fastevals.show.report.gains import gain_parts
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
 from fastevals.show.report.json import report_values
 from fastevals.show.report.kinds import AUC
@@ -321,6 +322,7 @@ def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[
         yield from (GAP, table)
         if table.kind == "calibration":
             yield from (Sentence(note, "note") for note in undefined_calibration(block.models))
+    yield from gain_parts(block.models)
 
 
 def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
@@ -390,7 +392,7 @@ def _pairs(block: ReportBlock, kind: str) -> Sequence[ModelPair]:
 # Tables of pages, and of Markdown -------------------------------------------------------------------------------------
 
 
-def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
+def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
     names = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = list(map(metric_title, names))
     if report.roles.kind == "scores":
@@ -401,6 +403,7 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
         yield _class_table(block)
     calibrated = calibration_rows(block.models, with_intervals=report.plan is not None)
     yield Table("calibration", "Calibration", ["Model", *COLUMNS], calibrated)
+    yield from gain_parts(block.models)
     for kind, title in (("differences", "Differences of models"), ("against", "Against other rows")):
         yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names), note=note)
 

@@ -209,6 +209,7 @@ def _model(report: ReportData, block: ReportBlock, model: ModelNumbers) -> dict[
         "operating_range": interval_values(model.operating_range),
         "intervals": intervals,
         "calibration": calibration_values(model.calibrated),
+        **({} if model.gains is None else {"gain_table": model.gains}),
         **bounds,
     }
 

@@ -43,6 +43,7 @@ from fastevals.show.report.costs import (
     with_cost,
 )
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
+from fastevals.show.report.gains import gains_of_counts, gains_of_rows
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -83,6 +84,7 @@ class Measure(NamedTuple):
     plan: IntervalPlan | None
     n_pictured: int
     progress: bool
+    has_gains: bool = False  # whether each model has a gain table
 
     def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
         """Measure rows in memory."""
@@ -112,6 +114,11 @@ class Measure(NamedTuple):
     def stream(self, reader: RowReader, reading: Reading) -> dict[str, Any]:
         """Measure files in scans."""
         metrics, plan = column_metrics(*self.rule), self.plan
+        if self.has_gains:
+            raise ValueError(
+                f"{option('gain_table')} needs the rows in memory or in one scan: give more {option('memory')}, or use "
+                f"{option('approximate')}"
+            )
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
         if self.n_pictured:
             thresholds += PICTURED_PROBABILITIES
@@ -189,7 +196,8 @@ class Measure(NamedTuple):
                     if isinstance(number, Certified)
                 }
                 bounds |= block.bounds_at(name, model.threshold, self.rule.costs or {})
-                models.append(replace(model, bounds=bounds))
+                gains = gains_of_counts(counted.summaries[name], counted.n_samples, plan) if self.has_gains else None
+                models.append(replace(model, bounds=bounds, gains=gains))
             defined = _defined(metrics, models)
             intervals = None if plan is None else summary_intervals(plan, defined, block, models)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
@@ -224,6 +232,8 @@ class Measure(NamedTuple):
             model = _measure_model(name, ranking, rule, is_pictured, _won_pairs(ranking), calibrated)
             if costs is not None:
                 model = with_cost(model, costs)
+            if self.has_gains:
+                model = replace(model, gains=gains_of_rows(ranking, rows, name, plan))
             if wants_variance:
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)

@@ -318,10 +318,10 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     return [
         *taken,
         *(() if block.costs is None else block.costs.cautions),
-        *calibration_cautions(block.models),
         *_loss_cautions(block),
         *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
         *(_on_flat_classes(*each) for each in flat),
+        *calibration_cautions(block.models),
     ]
 
 

@@ -80,6 +80,10 @@ class ReportOptions:
         "P", "share of positives where models are used, for costs",
         "float, optional: Share of positives where the models are used, for costs; by default the block's own share.",
         parse_number, goes_with=SCORES)
+    gain_table: bool = own(
+        "", "add tables of deciles: rates, gain, lift, KS",
+        "bool: Add a table of deciles and top shares for each model, see `fastevals.gain_table`.",
+        default=False, goes_with=SCORES)
     n_resamples: int | None = RESAMPLES.field(
         help="bootstrap replicates (1999); 0: no intervals",
         doc="""int, optional: Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws

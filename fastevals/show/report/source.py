@@ -153,7 +153,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     with naming_rows(columns.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
         rule = _threshold_rule(options)
-        measure = Measure(roles, rule, plan, n_pictured, options.progress)
+        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
         left_out = columns.left_out
         if summary is not None:
             summary = summary.of_models(roles.truth, scores)

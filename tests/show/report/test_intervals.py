@@ -239,6 +239,9 @@ random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
 - : calibration intercept and slope of random_forest are undefined (1 row with
     probability 0 or 1 has the other outcome; clip the probabilities)
 
+! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
+    of exactly 0 or 1 belong to the other class. Clip probabilities, say to 0.001 to
+    0.999, or compare Brier scores
 ! : The probabilities of logistic are too moderate: calibration slope 1.353, 95 %
     interval 1.166 to 1.539. The Brier score of logistic is better than its
     probabilities imply (Spiegelhalter's z = -3.0, p = 0.0031). logistic expects 171
@@ -249,9 +252,6 @@ random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
 ! : The Brier score of random_forest is better than its probabilities imply
     (Spiegelhalter's z = -6.7, p = 1.93e-11). random_forest expects 169 positives; 174
     happened (3.1 % too few; ratio 0.969, 95 % interval 0.898 to 1.046).
-! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
-    of exactly 0 or 1 belong to the other class. Clip probabilities, say to 0.001 to
-    0.999, or compare Brier scores
 """
 
 

@@ -1,0 +1,53 @@
+"""The gain tables of a report's models, with --gain-table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fastevals._options import UndefinedMetricWarning
+from fastevals._text import LONGEST_NAME, printable, shorten_name
+from fastevals.document.document import GAP, RICH, TEXT, Part, Sentence, Table
+from fastevals.infer.gain_table import GainTable, gain_table
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.show.report.data import ModelNumbers
+from fastevals.show.report.intervals import IntervalPlan, ScoredRows
+
+DECILES = 10
+
+
+def gains_of_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: IntervalPlan | None) -> GainTable:
+    """Return the gain table of a model's rows."""
+    if rows.ranking is not None or (rows.groups is None and not rows.weighs_rows):
+        return gains_of_counts(ranking, ranking.n_samples, plan)
+    weights = {"frequency_weight" if rows.are_copies else "sample_weight": rows.weights}
+    return _made(plan, rows.n_samples, rows.positive, rows.scores[model], groups=rows.groups, **weights)
+
+
+def gains_of_counts(ranking: Any, n_samples: int, plan: IntervalPlan | None) -> GainTable:
+    """Return the gain table of a ranking or summary."""
+    return _made(plan, n_samples, ranking)
+
+
+def _made(plan: IntervalPlan | None, n_samples: int, *data: Any, **options: Any) -> GainTable:
+    level = {} if plan is None else {"confidence_level": plan.confidence_level}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # the table has a dash
+        return gain_table(*data, n_bins=min(DECILES, n_samples), **options, **level)  # type: ignore[no-any-return,call-overload]
+
+
+def gain_parts(models: Iterable[ModelNumbers]) -> Iterator[Part]:
+    """Yield each model's gain table, with its conclusion and caution."""
+    for model in models:
+        if model.gains is None:
+            continue
+        name = shorten_name(printable(model.name), LONGEST_NAME)
+        for part in model.gains._parts():
+            if isinstance(part, Table):
+                yield part._replace(title=f"Gain table of {name}", aligned="gain")
+            elif isinstance(part, Sentence) and part.role == "verdict":
+                yield from (GAP, Sentence(f"{name}: {part.text}", "", TEXT))
+                yield Sentence(f"{name}: {part.text}", "note", RICH)
+            else:
+                yield part
