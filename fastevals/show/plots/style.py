@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 LARGEST_DRAWN = 1e150  # squares of larger numbers overflow
-SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.9)  # inches; 800 pixels wide at 125 per inch
+SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 9.2)  # inches; 800 pixels wide at 125 per inch
 SIZES = {"square": SQUARE, "wide": WIDE, "tall": TALL}
 
 BELOW, OVER = "under", "over"  # places of a legend: below and above the axes

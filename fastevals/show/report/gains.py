@@ -8,7 +8,7 @@ from typing import Any
 
 from fastevals._options import UndefinedMetricWarning
 from fastevals._text import LONGEST_NAME, printable, shorten_name
-from fastevals.document.document import GAP, RICH, TEXT, Part, Sentence, Table
+from fastevals.document.document import GAP, TEXT, Part, Sentence, Table
 from fastevals.infer.gain_table import GainTable, gain_table
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.show.report.data import ModelNumbers
@@ -43,11 +43,13 @@ def gain_parts(models: Iterable[ModelNumbers]) -> Iterator[Part]:
         if model.gains is None:
             continue
         name = shorten_name(printable(model.name), LONGEST_NAME)
+        said = model.gains.conclusion
         for part in model.gains._parts():
             if isinstance(part, Table):
-                yield part._replace(title=f"Gain table of {name}", aligned="gain")
+                yield part._replace(title=f"Gain table of {name}", note=said, aligned="gain")
             elif isinstance(part, Sentence) and part.role == "verdict":
-                yield from (GAP, Sentence(f"{name}: {part.text}", "", TEXT))
-                yield Sentence(f"{name}: {part.text}", "note", RICH)
+                yield from (GAP, Sentence(f"{name}: {said}", "", TEXT))
+            elif isinstance(part, Sentence) and part.role == "caution":
+                yield part._replace(text=f"{name}: {part.text}")
             else:
                 yield part
