@@ -128,7 +128,10 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Return permissions for a new file or folder; all users may read root's, such as a cache in a container image."""
+    """Return permissions for a new file or folder: only its owner may read it, but all users may if root makes it.
+
+    In a container image, for example, root makes the cache, and another user may read it.
+    """
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
 

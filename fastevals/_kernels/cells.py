@@ -233,9 +233,9 @@ def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positiv
 
 @kernel
 def merge_classes(negatives, positives, keys, counts):
-    """From each class's ascending keys, write the distinct keys and each key's number of rows of each class.
+    """Merge the ascending keys of both classes; return the number of distinct keys.
 
-    Returns the number of distinct keys.
+    Writes the distinct keys and, for each key, the number of rows of each class.
     """
     i, j, n = 0, 0, 0
     while i < negatives.size or j < positives.size:

@@ -58,8 +58,9 @@ def fit_cells(sample, first, n_buckets, cells):
 def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
     """Fit the map from keys to buckets to an ascending sample; return low, shift, and the number of finely cut cells.
 
-    `table[cell]` is an entry: a bucket's number, or a higher number if the cell holds several buckets. An entry's own
-    cells in `fine` begin at `starts[entry]`: one cell for a bucket, or FINE_CELLS fitted to the sample in the cell.
+    `table[cell]` is an entry: a bucket's number, or a higher number if the cell holds several buckets. In
+    `fine`, the cells of an entry begin at `starts[entry]`: one cell if the entry is a bucket, otherwise FINE_CELLS
+    cells, fitted to the part of the sample that falls into the entry's cell of `table`.
     """
     low, shift = fit_cells(sample, 0, n_buckets, table)
     for bucket in range(n_buckets):

@@ -95,7 +95,10 @@ def count_below(keys, start, stop, key, or_equal):
 
 @kernel
 def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, starts, placements):
-    """For each score, given as bits, write the number of indexed keys below it plus the number up to it."""
+    """For each score, given as bits, write its doubled placement.
+
+    It is the number of indexed keys below the score plus the number of keys below or equal to it.
+    """
     within = (np.uint64(1) << shift) - np.uint64(1)
     scanned = min(keys.size, SCANNED_KEYS)
     last = keys.size - scanned

@@ -59,9 +59,9 @@ def count_cells(keys, low, high, shift, cells):
 def place_cells(keys, low, high, cells):
     """Run `count_cells` with one to three keys per cell; return the shift and the size of the largest cell.
 
-    If there are more keys than cells, only a few cells are used; most of these are later sorted on their own, in nearby
-    pages. If a cell is large, perhaps because of ties, all cells are used: with only a few, the keys of the large cell
-    would move again at each level.
+    If there are more keys than cells, only FEW_CELLS cells are used, so that the addresses of their memory pages stay
+    in cache; most cells are later sorted on their own, again within few pages. If a cell is large, perhaps because of
+    ties, all cells are used: with only a few, the keys of the large cell would move again at each level.
     """
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
@@ -166,7 +166,7 @@ def sort_keys(keys, scratch, cells):
 
     Keys of a score shared by many rows are set aside first; their lowest bits differ by class. `scratch` is as long as
     `keys`, or as `scratch_rows` returns; `cells` is working memory of at least two elements. A cell of many keys is
-    sorted over its own range, so that each level uses further bits and the time is never quadratic.
+    sorted over its own range, so each level sorts by the next lower bits, and the time is never quadratic.
     """
     m = keys.size
     if m > INSERTED_ROWS:

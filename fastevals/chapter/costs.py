@@ -45,16 +45,16 @@ def cost_curves() -> Answer:
                 Comparison(f"lower envelope at PC(+) = {x}", curve.at(probability_cost=x).value, printed, RECOMPUTED)
                 for x, printed in zip(places, ["0.08", "0.2", "0.3", "0.225", "0.09"], strict=True)
             ),
-            Comparison("area under the curve: normalised cost against PC(+)", curve.area, "0.189881", RECOMPUTED),
+            Comparison("area under normalised cost against PC(+)", curve.area, "0.189881", RECOMPUTED),
             *(
                 Comparison(
-                    f"area under the curve: normalised cost against prior, costs {name}", each.area, printed, RECOMPUTED
+                    f"area under normalised cost against prior, costs {name}", each.area, printed, RECOMPUTED
                 )
                 for (name, each), printed in zip(over_prior.items(), ["0.1899", "0.1706", "0.1482"], strict=True)
             ),
             *(
                 Comparison(
-                    f"area under the curve: cost per row against prior, costs {name}", each.area, printed, RECOMPUTED
+                    f"area under cost per row against prior, costs {name}", each.area, printed, RECOMPUTED
                 )
                 for (name, each), printed in zip(in_all.items(), ["0.1899", "0.3035", "0.3476"], strict=True)
             ),

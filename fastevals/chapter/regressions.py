@@ -42,9 +42,9 @@ def isl_5() -> Answer:
     """ISL, exercise 5: the validation set approach.
 
     A logistic regression predicts a class from two features. What is its error rate on three random validation sets,
-    and does a further feature lower it? ISL uses its Default data, 10,000 simulated customers, which are not part of
+    and does a third feature lower it? ISL uses its Default data, 10,000 simulated customers, which are not part of
     this package. Here ISL's Auto data replace them. The class is whether mpg is above its median, the features are
-    horsepower and weight, and the further feature is whether the car is American.
+    horsepower and weight, and the third feature is whether the car is American.
     """
     x, y = _cars()
     american = (load_auto()["origin"] == 1).astype(float)

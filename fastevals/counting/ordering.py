@@ -335,7 +335,7 @@ class ClassSplit:
         sweep_slots(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
 
     def sweep_bends(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> int:
-        """Sweep only the rows at which the step to the next row changes; return their number.
+        """Sweep, and keep only the rows at which the ROC polyline bends; return the number of these rows.
 
         The arrays need room for one more row on either side.
         """

@@ -198,7 +198,7 @@ WRITERS: dict[str, Callable[[Result], str]] = {
 
 
 def _rows(columns: Columns) -> Iterator[Row]:
-    """Yield the rows of a table, named by the first column."""
+    """Yield a table's rows; the first column names each row."""
     texts = frames.format_cells(columns)
     digits = [map(repr, column.tolist()) if column.dtype.kind in "iuf" else repeat("") for column in columns.values()]
     for row in zip(*(zip(*each, strict=False) for each in zip(texts, digits, strict=True)), strict=True):

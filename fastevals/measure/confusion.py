@@ -68,7 +68,8 @@ class ConfusionMatrix(Result, Generic[V]):
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
-        Numbers of rows as int64, or sums of weights as float64, which `bootstrap` and tests do not accept; read-only.
+        Read-only: numbers of rows as int64, or sums of weights as float64. `bootstrap` and tests do not accept sums of
+        weights.
     labels : ndarray of shape (K,)
         Names of the classes; if there are two, the positive class comes last.
     pos_label : label or None

@@ -337,7 +337,7 @@ def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> No
 
 
 def _checked_along(name: str, values: Any, n: int) -> Floats:
-    """Return the result of a user's function of a stack as floats; raise unless it is real and has length n."""
+    """Return a user function's values for a stack of n matrices as floats; raise unless they are n real values."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
         raise ValueError(

@@ -137,8 +137,8 @@ class Metric:
     symmetric : bool
         Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether each usual choice of the metric's options has an entry of its own (F1 is the F-score with beta 1). The
-        report and `best_threshold` use these entries instead.
+        Whether the registry has an entry for each usual choice of the metric's options (F1 is the F-score with beta 1).
+        The report and `best_threshold` use these entries instead.
     neutral : float, optional
         Value of a metric of cells beyond which, in the direction sought, its best value is at a vertex of the ROC
         polyline. Without it, every best value is.

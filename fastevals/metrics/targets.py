@@ -170,7 +170,8 @@ def r2_score(
         What to return: the mean over outputs (also for None), one value per output, the mean weighted by the targets'
         variances or, for an array, the mean with these weights.
     force_finite : bool
-        Whether, if targets are constant, to return 1 for perfect predictions and 0 for others instead of NaN and -inf.
+        Whether to return finite values for constant targets: 1 instead of NaN if the predictions are perfect, otherwise
+        0 instead of -inf.
 
     Returns
     -------

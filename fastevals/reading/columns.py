@@ -203,7 +203,11 @@ class _Column:
         self._lock = threading.Lock()
 
     def keeps(self, start: int, column: Any) -> bool:
-        """Store a batch's numbers from row `start` on, unless it is the only batch; return whether they were stored."""
+        """Store the numbers of a batch that begins at row `start`; return whether they were stored.
+
+        They are stored if they are Arrow's, have no nulls, have the type of earlier batches, and the source's number of
+        rows is known; the numbers of an only batch are not.
+        """
         if not is_arrow(column):
             return False
         with self._lock:

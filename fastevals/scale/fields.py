@@ -170,7 +170,7 @@ def is_label(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Return whether a value is a number of rows."""
+    """Return whether a value can be a number of rows: an int from 0 to MOST_ROWS."""
     return type(value) is int and 0 <= value <= MOST_ROWS
 
 

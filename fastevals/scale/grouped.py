@@ -402,7 +402,7 @@ class _Atoms:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """A key for each atom, which sorts atoms by shard, and within a shard by group."""
+        """A sort key for each atom: by shard, and within a shard by group."""
         groups = self.groups.astype(np.int64)
         return ((groups % SHARDS) << 32) | groups
 

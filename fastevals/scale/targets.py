@@ -178,7 +178,7 @@ class TargetSummary(Summary):
         Returns
         -------
         float or Certified
-            The median absolute error is `Certified` if it is not exact.
+            The median absolute error is a `Certified` (a value with bounds) if it is not exact; all else is a float.
 
         Raises
         ------

@@ -275,10 +275,10 @@ class BiasVarianceCurve(Frozen):
 
         Notes
         -----
-        Bias over bootstrap samples of one data set includes the effect of everything that the samples share. In squared
-        loss, nearly half of a one-nearest-neighbour learner's variance over independent sets becomes bias. In 0-1 loss,
-        nearly all of the learner's errors become bias, because most bootstrap samples contain the nearest neighbour
-        among all rows.
+        Bias over bootstrap samples of one data set includes the effect of everything that the samples share. With such
+        samples instead of independent sets, nearly half of a one-nearest-neighbour learner's variance is reported as
+        bias in squared loss. In 0-1 loss, nearly all of the learner's errors become bias, because most bootstrap
+        samples contain the nearest neighbour among all rows.
         """
         loss, results = self.expected_loss, self.results
         best = int(np.argmin(loss))

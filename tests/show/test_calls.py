@@ -432,7 +432,7 @@ def test_an_infinite_or_undefined_log_loss_says_why() -> None:
     text = " ".join(report.to_text().split())
     said = (
         "log loss of sure is infinite: some rows with a probability of exactly 0 or 1 belong to the other class. "
-        "Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
+        "Clip probabilities to a range such as [0.001, 0.999], or compare Brier scores"
     )
     outside = "Brier, log loss and ECE of logit are undefined: scores outside [0, 1] are not probabilities"
     for words in (said, outside):

@@ -485,7 +485,7 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     if class_sizes is not None and min(class_sizes) < FEW_ROWS:
         rows = f"one class has only {count_of(min(class_sizes), 'row')}"
         too_few = f"with fewer than {FEW_ROWS}, such intervals cover the true value too rarely"
-        reasons.append(f"{rows}, and {too_few}: use more rows of it, or allow for wider limits")
+        reasons.append(f"{rows}, and {too_few}: use more rows of that class, or allow for wider limits")
     for column, value in () if limits.is_by_another else zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5

@@ -176,7 +176,8 @@ def is_of_order(spec: Any) -> bool:
 def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
     """Return the counts at thresholds with positives, just above each such threshold, and at cuts; drop all others.
 
-    Streams provide only these counts. So counts of all distinct scores give the same bits as counts of streams.
+    Streams provide only these counts. So results from counts at all distinct scores are the same to the bit as results
+    from a stream's counts.
     """
     return _at_positives(counts, cuts)[0]
 

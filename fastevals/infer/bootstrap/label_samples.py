@@ -1,6 +1,6 @@
 """Replicates of confusion matrices: identical rows are drawn as counts of cells, rows with an identity by number.
 
-The matrices of models on the same rows share their draws, through the cells of their joint table (`JointCells`).
+Matrices of models on the same rows share draws: the cells of the models' joint table (`JointCells`) are drawn.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class RowSwaps:
     differ : ndarray of bool of shape (n_samples,)
         Whether the two outputs of each row differ.
     plan : PermutationPlan
-        The number of permutations to draw.
+        The number of permutations to draw, and the random stream for them.
     """
 
     __slots__ = ("_bit", "_exact", "_key", "_n", "_words")

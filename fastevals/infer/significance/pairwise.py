@@ -358,8 +358,8 @@ def pairwise_tests(
     test : str
         "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, unless results are
         estimates), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; all
-        pairs share the same signs). Each name stands for the test of two models with that name, such as
-        `wilcoxon_test`.
+        pairs share the same signs). Each name stands for the function that tests two models, such as
+        "wilcoxon" for `wilcoxon_test`.
     reference : name or int, optional
         The model to compare the others with; by default all pairs are compared.
     correction : str

@@ -129,7 +129,7 @@ class SquaredLoss(Loss):
         samples: slice,
         space: Floats,
     ) -> bool:
-        """Add models to the n models in the state of some samples; return whether all values may be finite."""
+        """Add models to a state that holds n models for `samples`; return False if a sum is not finite."""
         table = models.tables[0]
         if observed is None and len(models.tables) == 1 and table.dtype in (SINGLE, DOUBLE) and table.flags.carray:
             for rows in panels(models.n_models):
@@ -219,7 +219,7 @@ class PredictionMoments:
         return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
 
     def view(self, samples: slice) -> PredictionMoments:
-        """Return a view of some samples."""
+        """Return a view of the moments of some samples."""
         pairs = None if self.pair_sums is None else self.pair_sums[:, samples]
         return PredictionMoments(self.high[samples], self.low[samples], self.squares[samples], pairs)
 

@@ -271,7 +271,7 @@ class ZeroOneLoss(Loss):
     def add(
         self, state: ClassVotes, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Bytes
     ) -> bool:
-        """Add models to the n models in the state of some samples; return whether all labels were classes."""
+        """Add models to a state that holds n models for `samples`; return whether all labels were classes."""
         if n == 0:
             state.clear()
         unknown = self._count(state.predicted, models, samples, space)
@@ -365,7 +365,7 @@ class ClassVotes:
         return cls(predicted, observed, np.zeros(n_samples, dtype=np.int32))
 
     def view(self, samples: slice) -> ClassVotes:
-        """Return a view of some samples."""
+        """Return a view of the votes on some samples."""
         return ClassVotes(*(None if each is None else each[samples] for each in self._all()))  # type: ignore[arg-type]
 
     def merge(self, n: int, other: ClassVotes, m: int) -> None:

@@ -646,7 +646,10 @@ class Engine:
         return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
-        """Return a summary of type `kind` for the columns' values or, if a column divides the rows, one by value."""
+        """Return a summary of type `kind` of the columns' values.
+
+        If `columns.by` is given, return a dict with one summary for each value of that column.
+        """
         kind(**options)  # checks the options here
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))

@@ -41,8 +41,8 @@ examples:
   fastevals bias-variance predictions.npy --truth truth.npy
   fastevals bias-variance votes.csv --truth y --loss zero-one
 
---truth, --observed and --weight name .npy files if FILE is a .npy file, and
-columns otherwise.
+If FILE is a .npy file, --truth, --observed and --weight are .npy files too;
+otherwise they are columns.
 All other columns are models (for squared loss, all columns of numbers), unless
 --pred names them.
 

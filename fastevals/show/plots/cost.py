@@ -67,7 +67,7 @@ def plot_cost(
     Returns
     -------
     Axes
-        The axes. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model whose rows lack positives or negatives is "undefined" in the legend.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def plot_cost_over_prior(
     Returns
     -------
     Axes
-        The axes. A model without positives or negatives is "undefined" in the legend. The trivial classifiers
+        The axes. A model whose rows lack positives or negatives is "undefined" in the legend. The trivial classifiers
         are drawn if all curves have the same costs.
 
     Raises

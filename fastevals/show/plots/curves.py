@@ -73,7 +73,7 @@ def plot_roc(
     Returns
     -------
     Axes
-        The axes. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model whose rows lack positives or negatives is "undefined" in the legend.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def plot_det(
     Returns
     -------
     Axes
-        The axes. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model whose rows lack positives or negatives is "undefined" in the legend.
 
     Raises
     ------

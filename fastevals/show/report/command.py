@@ -30,7 +30,7 @@ DESCRIPTION = """\
 How good is each model, how certain is that, and do the models really differ?
 
 FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels,
-and a column of scores per model, which must be higher for the positive class.
+and a column of scores per model. Scores must be higher for the positive class.
 Several files, a folder, a quoted pattern ('scores/*.parquet') or an address
 (s3://...) are read as one; - is standard input. Without FILE the report is on
 embedded data: three classifiers' scores for "the digit is an 8".

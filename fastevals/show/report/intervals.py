@@ -198,7 +198,10 @@ def _check_enough(plan: IntervalPlan) -> None:
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:
-    """Return the columns right of the bar: the usual ones, the metric that chose the threshold, and cost if given."""
+    """Return the columns to the right of the table's bar.
+
+    They are the usual ones, the metric that chose the threshold, and the expected cost if costs are given.
+    """
     columns = list(CELLS_COLUMNS)
     if best is not None and best not in (*columns, "expected_cost"):
         columns.append(best)
@@ -303,7 +306,7 @@ def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
 
 
 def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Mapping[str, MetricSpec]) -> FewCells:
-    """Return the cells of a model's rows in memory; weights are shares of the largest weight."""
+    """Return the cells of a model whose rows are in memory; weights are divided by the largest weight."""
     counts = ranking.counts
     if ranking._squares is not None:
         return few_cells(counts, metrics, ranking._squares)

@@ -308,7 +308,7 @@ def _why_undefined(name: str) -> str:
 
 
 def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
-    """Return a block's caveats, which JSON has too: why it lacks intervals, or how far to trust them."""
+    """Return a block's caveats, for text and JSON: why it lacks intervals, or how far to trust its intervals."""
     kind, its = REPORT_KINDS[report.roles.kind], left_out_of(report, block)
     taken = left_out_cautions(its, report.roles.models, kind.lacking)
     if its.n_rows and report.roles.by is not None:  # without --by the facts say it
@@ -336,7 +336,7 @@ def _loss_cautions(block: ReportBlock) -> list[str]:
         names = listed(list(map(printable, certain)))
         notes.append(
             f"log loss of {names} is infinite: some rows with a probability of exactly 0 or 1 belong to the other "
-            "class. Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
+            "class. Clip probabilities to a range such as [0.001, 0.999], or compare Brier scores"
         )
     if missing and len(missing) < len(block.models):
         names, titles = listed([*map(printable, missing)]), listed([*map(metric_title, PROBABILITY_COLUMNS)])
@@ -491,7 +491,10 @@ def _most_undefined(over: OverValues, name: str) -> int:
 
 
 def over_cautions(report: ReportData) -> list[str]:
-    """Return caveats on means over values, which JSON has too: why they lack intervals, or how far to trust them."""
+    """Return caveats on the means over the values of --by, for text and JSON.
+
+    They say why a mean lacks an interval, or how far to trust the interval.
+    """
     over = report.over
     if report.plan is None or over is None:
         return []

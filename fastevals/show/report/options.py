@@ -101,7 +101,7 @@ class ReportOptions:
         """int or str, optional: Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger
         data are read in two or more scans, with the same results.""", goes_with=SCORES)
     approximate: bool = own(
-        "", "read files once, and bound each number",
+        "", "read files once; numbers have guaranteed bounds",
         "bool: Read rows once, count scores in ranges, and give numbers with guaranteed bounds.",
         default=False, goes_with=SCORES)
     on_missing_label: OnInvalid = ON_MISSING_LABEL.field(

@@ -120,12 +120,12 @@ def estimate_error(
 
     Some variance does not show between splits, because the splits hold its source fixed. This hidden variance is
     computed from the counts of all test sets and added. For stratified splits, it is the variance due to the class
-    shares; this is computed for metrics of labels, metrics of scores, and mean losses, while intervals of metrics of
-    numbers, functions and medians are conditional on the shares. (Splits not made by our splitters count as stratified
-    if their class shares are more alike than chance explains.) If all splits test the same rows, the hidden variance is
-    the variance due to rows. If all splits have the same value, the interval of a share of rows (accuracy, recall, ...)
-    is Wilson's for the number of tested rows. The interval of any other metric then uses the variance due to rows if
-    counts determine this variance; otherwise the interval is NaN, with a warning.
+    shares. It is computed for metrics of labels, metrics of scores, and mean losses. For all others (metrics of
+    numbers, medians, functions), the interval is conditional on the class shares. (Splits not made by our splitters
+    count as stratified if their class shares are more alike than chance explains.) If all splits test the same rows,
+    the hidden variance is the variance due to rows. If all splits have the same value, the interval of a share of rows
+    (accuracy, recall, ...) is Wilson's for the number of tested rows. The interval of any other metric then uses the
+    variance due to rows if counts determine this variance; otherwise the interval is NaN, with a warning.
 
     The value of a corrected bootstrap is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may exceed
     the no-information rate if the out-of-bag error does (see `error_632_plus`). If greater is better, the estimate is

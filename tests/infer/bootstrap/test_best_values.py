@@ -15,7 +15,7 @@ from fastevals.measure.metric_specs import is_best_by_another, optimized_bounds
 COSTS = Limits((0.0, math.inf), (0.0, math.inf))
 FEW = (
     "one class has only 30 rows, and with fewer than 50, such intervals cover the true value too rarely: use more rows "
-    "of it, or allow for wider limits"
+    "of that class, or allow for wider limits"
 )
 
 

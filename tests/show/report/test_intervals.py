@@ -240,8 +240,8 @@ random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
     probability 0 or 1 has the other outcome; clip the probabilities)
 
 ! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
-    of exactly 0 or 1 belong to the other class. Clip probabilities, say to 0.001 to
-    0.999, or compare Brier scores
+    of exactly 0 or 1 belong to the other class. Clip probabilities to a range such as
+    [0.001, 0.999], or compare Brier scores
 ! : The probabilities of logistic are too moderate: calibration slope 1.353, 95 %
     interval 1.166 to 1.539. The Brier score of logistic is better than its
     probabilities imply (Spiegelhalter's z = -3.0, p = 0.0031). logistic expects 171
@@ -517,7 +517,7 @@ def test_cautions_of_best_values_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
     why = (
         "one class has only 20 rows, and with fewer than 50, such intervals cover the true value too rarely: use more "
-        "rows of it, or allow for wider limits"
+        "rows of that class, or allow for wider limits"
     )
     output = f"the interval of a's KS is unreliable, because {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
