@@ -1,14 +1,14 @@
 """A report and its document: the verdict, facts, means over the values of --by, and a section for each block.
 
-The text has several narrow tables. Pages and Markdown have one table of all metrics and further caveats. Pages also
-have pictures and a threshold to move.
+The text has several narrow tables. Pages and Markdown have one table of all metrics, with Gini after AUC, and further
+caveats. Pages also have pictures and a threshold to move.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -46,9 +46,15 @@ from fastevals.show.report.calibrated import COLUMNS, calibration_rows, undefine
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.gains import gain_parts
-from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
+from fastevals.show.report.intervals import (
+    PROBABILITY_COLUMNS,
+    RANKING_COLUMNS,
+    ModelDifference,
+    ModelPair,
+    metric_title,
+)
 from fastevals.show.report.json import report_values
-from fastevals.show.report.kinds import AUC
+from fastevals.show.report.kinds import AUC, GINI
 from fastevals.show.report.live import live_points, live_table, threshold_note
 from fastevals.show.report.notes import (
     block_cautions,
@@ -246,7 +252,7 @@ def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[Mod
             else:
                 is_comparable = several and not (own_thresholds and SCORE_METRICS[name].of == "cells")
                 is_best = is_comparable and model.name in block.best[name]
-                cells.append(Number(model.metrics[name], intervals.get(name), "best" if is_best else ""))
+                cells.append(Number(model.metrics[name], _interval(intervals, name), "best" if is_best else ""))
         rows.append(Row(model.name, cells, place))
     return rows
 
@@ -255,7 +261,7 @@ def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[
     """Return a row for each pair of models."""
     rows = []
     for model, reference, of_metrics in pairs:
-        found = [of_metrics.get(name) for name in columns]
+        found = [_difference(of_metrics, name) for name in columns]
         cells = [
             DifferenceCell(*each) if each is not None else BAR if name == BAR else ""
             for name, each in zip(columns, found, strict=True)
@@ -265,6 +271,22 @@ def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[
     return rows
 
 
+def _interval(intervals: Mapping[str, Interval], name: str) -> Interval | None:
+    """Return a metric's interval, if there is one; Gini's is 2 x AUC's - 1."""
+    if name == GINI and AUC in intervals:
+        low, high = intervals[AUC]
+        return Interval(2 * low - 1, 2 * high - 1)
+    return intervals.get(name)
+
+
+def _difference(differences: Mapping[str, ModelDifference], name: str) -> ModelDifference | None:
+    """Return the difference in a metric, if there is one; Gini's is 2 x AUC's, with the same p."""
+    if name == GINI and AUC in differences:
+        value, (low, high), pvalue = differences[AUC]
+        return ModelDifference(2 * value, Interval(2 * low, 2 * high), pvalue)
+    return differences.get(name)
+
+
 # Tables of the text ---------------------------------------------------------------------------------------------------
 
 
@@ -272,7 +294,7 @@ def _quoted(report: ReportData, block: ReportBlock) -> Table:
     """Return one line for each model: AUC, Gini, AP, Brier score, and predicted / observed; two have intervals."""
     made = {} if block.intervals is None else block.intervals.models
     models = [model for each in report.blocks for model in each.models]
-    more = ["gini", *(name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models))]
+    more = [GINI, *(name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models))]
     known, planned = any(model.calibrated is not None for model in models), report.plan is not None
     level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None else ""
     rows = []
@@ -394,6 +416,8 @@ def _pairs(block: ReportBlock, kind: str) -> Sequence[ModelPair]:
 
 def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
     names = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
+    if AUC in names:
+        names.insert(names.index(AUC) + 1, GINI)
     titles = list(map(metric_title, names))
     if report.roles.kind == "scores":
         yield live_table(report, block)

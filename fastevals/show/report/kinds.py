@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-AUC = "roc_auc"
+AUC, GINI = "roc_auc", "gini"
 ERROR = "root_mean_squared_error"
 
 

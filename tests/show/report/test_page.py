@@ -33,6 +33,7 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
 from fastevals.show.plots.curves import drawing_of
+from fastevals.show.report.document import _tables
 from fastevals.show.report.pictures import block_panels, curve_of
 from fastevals.show.report.points import candidates, chosen
 
@@ -251,6 +252,37 @@ def test_tables_say_at_which_thresholds_they_are() -> None:
         for title in ('Counts and rates <small class="at">', "Metrics <small>"):
             assert f"<h3>{title}{note}</small>" in page
         assert f"**Metrics** {html.unescape(note)}" in report.to_markdown()
+
+
+def test_gini_follows_auc_in_tables_of_pages_with_the_intervals_of_a_bootstrap_of_gini() -> None:
+    data = columns(150)
+    scores = {name: data[name] for name in ("m0", "m1")}
+    report = fastevals.report(data, label="y", score=list(scores), n_resamples=99)
+    expected = fastevals.compare_rankings(data["y"], scores, metrics=["roc_auc", "gini"], n_resamples=99, rng=0)["gini"]
+    tables = {table.kind: table for table in _tables(report, report.blocks[0]) if table.rows}
+    for kind in ("metrics", "differences"):
+        assert tables[kind].columns[1:4] == ["AUC", "Gini", "AP"]
+    for row, estimate in zip(tables["metrics"].rows, expected.estimates.values(), strict=True):
+        assert row.cells[1].value == estimate.value
+        assert row.cells[1].interval == pytest.approx(estimate.confidence_interval, abs=1e-12)
+    (difference,) = expected.differences
+    found = tables["differences"].rows[0].cells[1]
+    assert found.value == pytest.approx(difference.value, abs=1e-12)
+    assert found.interval == pytest.approx(difference.confidence_interval, abs=1e-12)
+    assert found.pvalue == difference.pvalue
+    assert "| Model | AUC | Gini | AP |" in report.to_markdown()
+    assert report.to_html().count(">Gini<") == 2
+    assert report.to_text().count("Gini") == 1  # in the summary
+
+
+def test_gini_has_a_column_where_auc_has_one() -> None:
+    report, page = page_of(columns(100), label="y", score="m0")
+    number = next(table for table in _tables(report, report.blocks[0]) if table.kind == "metrics").rows[0].cells[1]
+    assert number == (report.blocks[0].models[0].metrics["gini"], None, "", "")
+    assert page.count(">Gini<") == 1
+    _, page = page_of({"y": [1, 1, 1], "s": [0.1, 0.2, 0.3]}, label="y", score="s", pos_label=1)
+    assert ">AP<" in page
+    assert ">Gini<" not in page
 
 
 # Pages of other results -----------------------------------------------------------------------------------------------
