@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Generic, Literal, overload
 
@@ -25,7 +25,7 @@ from fastevals._options import (
     warn_degenerate,
     warn_undefined,
 )
-from fastevals._text import shorten_names
+from fastevals._text import count_of, shorten_names
 from fastevals._validation.arrays import (
     Models,
     OneModel,
@@ -70,6 +70,7 @@ USUAL_EXPONENT = 100  # binary exponents of weights that need no scaling
 SIMPLE = 1000  # weights that equal a fraction with a denominator up to this are taken as that fraction
 MOST_EXACT = 50  # models up to which chi-square is computed in integers, within a second
 MOST_PRINTED = 20  # models in a printed result
+FEW_CLUSTERS = 20  # clusters; with fewer, levels and coverage are not guaranteed
 NO_DIRECTION = 1e-8  # standard errors: a smaller effect along a direction without variance is a rounding error
 
 
@@ -78,6 +79,7 @@ def delong(
     y_true: Any,
     scores: Models,
     *,
+    groups: Any = ...,
     pos_label: Any = ...,
     sample_weight: ArrayLike | None = ...,
     frequency_weight: ArrayLike | None = ...,
@@ -87,6 +89,7 @@ def delong(
     y_true: Any,
     scores: OneModel | None = ...,
     *,
+    groups: Any = ...,
     pos_label: Any = ...,
     sample_weight: ArrayLike | None = ...,
     frequency_weight: ArrayLike | None = ...,
@@ -95,6 +98,7 @@ def delong(
     y_true: Any,
     scores: Any = None,
     *,
+    groups: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
@@ -108,6 +112,9 @@ def delong(
         `scores`; for weighted rows, pass a RankingSummary or its ranking.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one row, entry or column per model. Scores are tied if exactly equal.
+    groups : array-like of shape (n_samples,), optional
+        Cluster of each row (a patient, a user), if rows of a cluster are not independent. The covariance is then
+        Obuchowski's [3]_, and intervals and tests use Student's t. Not allowed with weights.
     pos_label : label, optional
         The positive class; 1 for labels 0/1, -1/1 and booleans, and required for other labels.
     sample_weight : array-like of shape (n_samples,), optional
@@ -131,7 +138,8 @@ def delong(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has fewer than two rows: the covariance is then NaN. If a class has no rows, the AUCs are NaN too.
+        If a class has fewer than two rows (with `groups`, occurs in fewer than two clusters): the covariance is then
+        NaN. If a class has no rows, the AUCs are NaN too.
 
     Notes
     -----
@@ -144,6 +152,10 @@ def delong(
     are the sums of the class's weights, of their squares and of their cubes. If all n weights are 1, the divisor is n
     (n - 1).
 
+    With `groups`, the placements of a cluster's rows are summed by class, and the covariance includes the products of
+    both sums [3]_. The degrees of freedom are the number of clusters that have the rarer class, minus 1. With fewer
+    than 20 such clusters, the result has a caution.
+
     The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
     model (16 for a single model). With `frequency_weight`, memory is about 90 bytes per row plus 4 per row and model,
     and the time is several times as long. With `sample_weight`, memory is about 90 bytes per row plus 8 per row and
@@ -155,6 +167,8 @@ def delong(
        Correlated Receiver Operating Characteristic Curves", Biometrics 44, 837-845, doi:10.2307/2531595.
     .. [2] Sun, X. and Xu, W. (2014), "Fast Implementation of DeLong's Algorithm", IEEE Signal Processing Letters 21,
        1389-1393, doi:10.1109/LSP.2014.2337313. (Placements in O(n log n).)
+    .. [3] Obuchowski, N. A. (1997), "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53, 567-578,
+       doi:10.2307/2533958.
 
     Examples
     --------
@@ -164,15 +178,20 @@ def delong(
     (array([0.75]), array([[0.125]]))
     """
     if scores is None:
-        beside = {"pos_label": pos_label, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
+        beside = {
+            "groups": groups,
+            "pos_label": pos_label,
+            "sample_weight": sample_weight,
+            "frequency_weight": frequency_weight,
+        }
         return _delong_of_counts(y_true, beside)
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, several = as_predictions("scores", scores)
-    moments = _checked_moments(labels, labelled, sample_weight, frequency_weight)
-    covariance = moments.covariance()
+    moments, n_clusters = _checked_moments(labels, labelled, groups, sample_weight, frequency_weight)
     return DelongResult(
-        moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive, _several=several
-    )
+        moments.aucs(), moments.covariance(), names, moments.n_pos, moments.n_neg, moments, labels.positive,
+        n_clusters=n_clusters, _several=several,
+    )  # fmt: skip
 
 
 def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
@@ -250,7 +269,7 @@ def delong_test(
     -----
     With `groups`, the placements of a cluster's rows are summed by class, and the variance has the covariance of both
     sums [2]_. The degrees of freedom of t are the number of clusters that have the rarer class, minus 1. In
-    simulations the level held from 20 clusters on.
+    simulations the level held from 20 clusters on. With fewer, the conclusion has a caution.
 
     References
     ----------
@@ -269,18 +288,10 @@ def delong_test(
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     compared = compare_two("difference in AUC", first, second)
-    options: dict[str, Any] = {"alternative": alternative, "confidence_level": confidence_level}
-    if groups is None:
-        return contrast_test(_checked_moments(labels, labelled), [1, -1], compared, **options)
-    clusters = as_groups("groups", groups)
-    check_same_length(y_true=labels.values, groups=clusters, **labelled)
-    for name, values in labelled.items():
-        check_finite(name, values)
-    moments, n_clusters = clustered_moments(labels, list(labelled.values()), clusters)
-    if not moments.defined:
-        warn_undefined("delong's covariance", f"a class occurs in {n_clusters} clusters, and two are needed")
-    test = "DeLong's test of clustered rows"
-    return contrast_test(moments, [1, -1], compared, df=max(n_clusters - 1, 1), test=test, **options)
+    moments, n_clusters = _checked_moments(labels, labelled, groups)
+    return contrast_test(
+        moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level, n_clusters=n_clusters
+    )
 
 
 def delong_test_unpaired(
@@ -402,6 +413,8 @@ class DelongResult(Frozen, Generic[V]):
     doubt : float
         Largest possible distance between this AUC and the AUC of the rows that were summarised. Intervals are widened
         by it.
+    n_clusters : int or None
+        Number of clusters that have the rarer class; None without `groups`.
 
     Examples
     --------
@@ -431,6 +444,7 @@ class DelongResult(Frozen, Generic[V]):
     moments: PlacementMoments | WeightedMoments
     pos_label: Any = None
     doubt: float = 0.0
+    n_clusters: int | None = None
     _several: bool = True  # whether there were several models
 
     def __iter__(self) -> Iterator[Floats]:
@@ -452,7 +466,10 @@ class DelongResult(Frozen, Generic[V]):
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # the conclusion says that there is no variance
             if len(models) == 2:
                 compared = compare_two("difference in AUC", *models)
-                test = contrast_test(self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95)
+                test = contrast_test(
+                    self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95,
+                    n_clusters=self.n_clusters,
+                )  # fmt: skip
             elif len(models) > 2:
                 test = self.equality_test()
         rows = [
@@ -462,8 +479,10 @@ class DelongResult(Frozen, Generic[V]):
         if len(models) > MOST_PRINTED:
             rows.append((f"... {len(models) - MOST_PRINTED} more", ""))
         rows.append(("rows", f"{self.n_positives} positive, {self.n_negatives} negative"))
+        if self.n_clusters is not None:
+            rows.append(("clusters", f"{self.n_clusters} with the rarer class"))
         if test is None:
-            return format_test("DeLong's interval", rows)
+            return format_test(f"DeLong's interval{_of_clustered(self.n_clusters)}", rows, self.caution)
         return format_test(test.test, [*rows, *test._rows()], test.conclusion)
 
     def _columns(self) -> Columns:
@@ -503,6 +522,11 @@ class DelongResult(Frozen, Generic[V]):
         """The standard error of the AUC if there is a single model, otherwise of each AUC."""
         return self._told(self._standard_errors)
 
+    @property
+    def caution(self) -> str:
+        """Why the intervals and tests may be unreliable: too few clusters. Empty if there is no known reason."""
+        return _caution_of_clusters(self.n_clusters)
+
     def confidence_interval(
         self, confidence_level: float = 0.95, method: DelongInterval = "delong", alternative: Alternative = "two-sided"
     ) -> Interval[V]:
@@ -513,8 +537,8 @@ class DelongResult(Frozen, Generic[V]):
         confidence_level : float in (0, 1)
             Confidence level of each interval (not simultaneous).
         method : {"delong", "logit"}
-            "delong" is the AUC plus or minus its standard error times a normal quantile. "logit" does the same on the
-            scale of log(AUC / (1 - AUC)), which is better near 0 and 1.
+            "delong" is the AUC plus or minus its standard error times a quantile: normal or, with `groups`, Student's
+            t. "logit" does the same on the scale of log(AUC / (1 - AUC)), which is better near 0 and 1.
         alternative : {"two-sided", "less", "greater"}
             "greater" returns only lower bounds (the high ends are 1); "less" returns only upper bounds.
 
@@ -542,7 +566,8 @@ class DelongResult(Frozen, Generic[V]):
         from scipy.special import expit, logit
 
         check_choice("method", method, DelongInterval)
-        below, above = normal_margins(check_alpha(confidence_level, alternative), alternative)
+        alpha = check_alpha(confidence_level, alternative)
+        below, above = normal_margins(alpha, alternative, _degrees(self.n_clusters))
         aucs, errors = self.aucs, self._standard_errors
         flat = errors == 0
         if flat.any():
@@ -566,7 +591,7 @@ class DelongResult(Frozen, Generic[V]):
     def contrast(
         self, weights: ArrayLike, *, alternative: Alternative = "two-sided", confidence_level: float = 0.95
     ) -> SignificanceResult:
-        """Test whether a weighted sum of the AUCs is 0, with Z = L A / sqrt(L S L').
+        """Test whether a weighted sum of the AUCs is 0, with Z = L A / sqrt(L S L'), or t for clustered rows.
 
         Parameters
         ----------
@@ -596,10 +621,13 @@ class DelongResult(Frozen, Generic[V]):
         """
         values = _as_contrast("weights", weights, self.aucs.size)
         compared = Compared(f"the contrast {show(values)} of {self._label_aucs()}", "0")
-        return contrast_test(self.moments, values, compared, alternative=alternative, confidence_level=confidence_level)
+        return contrast_test(
+            self.moments, values, compared, alternative=alternative, confidence_level=confidence_level,
+            n_clusters=self.n_clusters,
+        )  # fmt: skip
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
-        """Test whether all AUCs are equal, with a chi-square statistic.
+        """Test whether all AUCs are equal, with a chi-square statistic, or Hotelling's F for clustered rows.
 
         Parameters
         ----------
@@ -612,6 +640,8 @@ class DelongResult(Frozen, Generic[V]):
             `df` is the rank of the covariance of the differences: n_models - 1, or fewer if models repeat each other.
             The covariance is then inverted on its range (exactly for up to 50 models). If all models are alike, the
             statistic and `df` are 0, and p is 1. `effect` is the highest AUC minus the lowest; there is no interval.
+            With `groups`, the statistic is ``chi2 (d - r + 1) / (d r)`` for rank r and d degrees of freedom of t, and
+            has an F distribution; it is NaN, with a warning, if models outnumber clusters.
 
         Raises
         ------
@@ -622,18 +652,37 @@ class DelongResult(Frozen, Generic[V]):
         ----------
         DeLong et al. (1988), doi:10.2307/2531595, eq. 5.
         """
-        from scipy.special import chdtrc, chdtri
+        from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 
         check_integer("the number of models", self.aucs.size, low=2)
         _, alpha = check_confidence_level(confidence_level)
-        statistic, df = _chi_square(self.moments) if self.moments.defined else (math.nan, self.aucs.size - 1)
-        pvalue = float(chdtrc(df, statistic)) if df else 1.0
-        critical = float(chdtri(df, alpha)) if df else 0.0
-        return build_result(
-            SignificanceResult, "DeLong's test of equal AUCs", Compared("", "", self._label_aucs(), "range"),
-            statistic, pvalue, critical, alpha=alpha, effect=float(np.ptp(self.aucs)), df=df,
-            null=Null("chi2", (df,)) if df else None,
+        statistic, rank, enough = math.nan, self.aucs.size - 1, self.moments.defined
+        if enough and self.n_clusters is not None and self.n_clusters < self.aucs.size:
+            found, enough = count_of(self.n_clusters, "cluster"), False
+            warn_undefined("the test of equal AUCs", f"a class occurs in {found}, and {self.aucs.size} are needed")
+        if enough:
+            statistic, rank = _chi_square(self.moments)
+        df: float | tuple[int, int] = rank
+        null = Null("chi2", (rank,))
+        if not rank:
+            pvalue, critical = 1.0, 0.0
+        elif self.n_clusters is None:
+            pvalue, critical = float(chdtrc(rank, statistic)), float(chdtri(rank, alpha))
+        elif not enough:
+            pvalue = critical = math.nan
+        else:
+            df = rank, self.n_clusters - rank
+            null = Null("f", df)
+            statistic *= (self.n_clusters - rank) / ((self.n_clusters - 1) * rank)
+            pvalue = 0.0 if math.isinf(statistic) else float(fdtrc(*df, statistic))
+            critical = float(fdtri(*df, 1 - alpha))
+        result = build_result(
+            SignificanceResult, f"DeLong's test of equal AUCs{_of_clustered(self.n_clusters)}",
+            Compared("", "", self._label_aucs(), "range"), statistic, pvalue, critical, alpha=alpha,
+            effect=float(np.ptp(self.aucs)), df=df,
+            null=null if rank else None,
         )  # fmt: skip
+        return _with_caution(result, self.n_clusters)
 
     def _label_aucs(self) -> str:
         """Return words for the AUCs, with the models' names if they have any."""
@@ -647,10 +696,9 @@ def contrast_test(
     *,
     alternative: Alternative,
     confidence_level: float,
-    df: float | None = None,
-    test: str = "DeLong's test",
+    n_clusters: int | None = None,
 ) -> SignificanceResult:
-    """Test whether a weighted sum of AUCs is 0."""
+    """Test whether a weighted sum of AUCs is 0; `n_clusters` is the number of clusters that have the rarer class."""
     exponent = math.frexp(max(map(abs, weights)))[1]
     unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # unscaled, the variance could overflow or underflow
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
@@ -658,10 +706,36 @@ def contrast_test(
     effect = variance = math.nan
     if moments.defined:
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
-    return z_test(
+    found = z_test(
         compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit,
-        df=df, test=test,
+        df=_degrees(n_clusters), test=f"DeLong's test{_of_clustered(n_clusters)}",
     )  # fmt: skip
+    return _with_caution(found, n_clusters)
+
+
+def _with_caution(found: SignificanceResult, n_clusters: int | None) -> SignificanceResult:
+    """Add the caution about few clusters, if any, to the conclusion."""
+    return replace(found, conclusion=f"{found.conclusion} {_caution_of_clusters(n_clusters)}".rstrip())
+
+
+def _degrees(n_clusters: int | None) -> float | None:
+    """Return the degrees of freedom of t, or None for the normal distribution of independent rows."""
+    return None if n_clusters is None else max(n_clusters - 1, 1)
+
+
+def _of_clustered(n_clusters: int | None) -> str:
+    """Return the end of a method's name."""
+    return "" if n_clusters is None else " of clustered rows"
+
+
+def _caution_of_clusters(n_clusters: int | None) -> str:
+    """Return a caution if there are too few clusters, or an empty string."""
+    if n_clusters is None or n_clusters >= FEW_CLUSTERS:
+        return ""
+    return (
+        f"A class occurs in only {count_of(n_clusters, 'cluster')}: with fewer than {FEW_CLUSTERS}, the variance "
+        "is uncertain, so confirm the result on more clusters."
+    )
 
 
 def _as_fraction(weight: float) -> Fraction:
@@ -762,15 +836,23 @@ def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
 def _checked_moments(
     labels: BinaryLabels,
     scores: dict[str, NDArray[Any]],
+    groups: Any = None,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
-) -> PlacementMoments | WeightedMoments:
-    """Check scores and weights against the labels; return the moments, with a warning if they are undefined."""
+) -> tuple[PlacementMoments | WeightedMoments, int | None]:
+    """Check scores, clusters and weights against the labels; return the moments, with a warning if undefined.
+
+    The second value is the number of clusters that have the rarer class; None without clusters.
+    """
     check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check_finite(name, values)
     check_one_weight(sample_weight, frequency_weight)
     moments: PlacementMoments | WeightedMoments
+    if groups is not None:
+        return _clustered(
+            labels, scores, groups, {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
+        )
     if sample_weight is not None:
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=labels.values, sample_weight=weights)
@@ -783,7 +865,23 @@ def _checked_moments(
             check_same_length(y_true=labels.values, frequency_weight=frequencies)
         moments = compute_moments(labels, list(scores.values()), frequencies)
     _warn_if_undefined(moments, "y_true")
-    return moments
+    return moments, None
+
+
+def _clustered(
+    labels: BinaryLabels, scores: dict[str, NDArray[Any]], groups: Any, weights: dict[str, Any]
+) -> tuple[WeightedMoments, int]:
+    """Return the moments of clustered rows, which have no weights, and the number of clusters with the rarer class."""
+    for name, each in weights.items():
+        if each is not None:
+            raise ValueError(f"{name} is not allowed with groups: for weighted rows in clusters, call bootstrap")
+    clusters = as_groups("groups", groups)
+    check_same_length(y_true=labels.values, groups=clusters)
+    moments, n_clusters = clustered_moments(labels, list(scores.values()), clusters)
+    if not moments.defined:
+        found = count_of(n_clusters, "cluster")
+        warn_undefined("delong's covariance", f"a class occurs in {found}, and two are needed")
+    return moments, n_clusters
 
 
 def _warn_if_undefined(moments: PlacementMoments | WeightedMoments, name: str) -> None:

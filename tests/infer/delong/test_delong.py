@@ -617,6 +617,8 @@ def test_results_read_unpack_and_pickle() -> None:
     ]  # fmt: skip
     assert set(result.to_dict()) == {
         "aucs",
+        "caution",
+        "n_clusters",
         "covariance",
         "names",
         "n_positives",
