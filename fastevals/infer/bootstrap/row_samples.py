@@ -6,7 +6,7 @@ A draw counts how often each unit (a row or a cluster) is drawn. A `CellCounter`
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -27,8 +27,13 @@ from fastevals._kernels.draws import (
 from fastevals._kernels.jackknife import draw_groups
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.regression import EPSILON
-from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
-from fastevals._validation.text import unique_rows
+from fastevals._validation.labels import (
+    as_class_numbers,
+    check_comparable_labels,
+    check_groups_of_one_class,
+    check_several_groups,
+)
+from fastevals._validation.text import TextLabels, distinct_labels, share_names, unique_rows
 from fastevals.infer.bootstrap.samples import (
     CELLS_PER_TASK,
     GROUPS,
@@ -282,7 +287,9 @@ class SamplingUnits:
 
     @classmethod
     def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
-        """Number the rows or their clusters, class by class if they are stratified."""
+        """Number the rows or their clusters, class by class if they are stratified; units are returned as they are."""
+        if isinstance(groups, SamplingUnits):
+            return groups
         if groups is None:
             numbers = np.arange(n_rows)
             unit_classes = classes
@@ -299,6 +306,24 @@ class SamplingUnits:
         place[order] = np.arange(order.size)
         strata = np.unique(unit_classes, return_counts=True)[1]
         return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
+
+    @classmethod
+    def number_shared(cls, groups: Mapping[str, Any]) -> list[SamplingUnits]:
+        """Number the clusters of several sets of rows: a cluster has the same number in each set.
+
+        The units of each set are the clusters of all sets. Errors call each set's clusters by their key.
+        """
+        check_comparable_labels(**groups)
+        for name, each in groups.items():
+            check_several_groups(name, distinct_labels(each))
+        if any(isinstance(each, TextLabels) for each in groups.values()):
+            parts = share_names(list(groups.values()))[1]
+        else:
+            parts = [as_class_numbers(n, each) if each.dtype.kind == "u" else each for n, each in groups.items()]
+        together = np.concatenate(parts)
+        units = cls.number(together.size, together, None)
+        ends = np.cumsum([each.size for each in parts[:-1]])
+        return [cls(part, units.strata, True) for part in np.split(units.unit_by_row, ends)]
 
     def renumbered(self, rows: NDArray[np.intp]) -> SamplingUnits:
         """Return the units of unclustered rows, numbered in the order of `rows`, with the same strata."""

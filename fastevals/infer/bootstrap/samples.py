@@ -105,12 +105,16 @@ class Sample:
         """
         accelerations = {k: self.closed_form_acceleration(k) for k in metrics}
         if any(each is None for each in accelerations.values()):
-            strata = sum(self.sizes[part].any() for part in self.strata)
-            few = np.count_nonzero(self.sizes) <= GROUPS * strata
-            left = self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
+            left = self.left_out(key)
             open_form = [k for k, each in accelerations.items() if each is None]
             accelerations.update({k: jackknife_acceleration(*left[k]) for k in open_form})
         return {k: each for k, each in accelerations.items() if each is not None}
+
+    def left_out(self, key: np.uint64) -> list[Jackknife]:
+        """Return each metric with one row of each cell left out in turn, or random groups of rows of many cells."""
+        strata = sum(self.sizes[part].any() for part in self.strata)
+        few = np.count_nonzero(self.sizes) <= GROUPS * strata
+        return self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
 
     def _one_left_out(self) -> list[Jackknife]:
         """Return each metric, leaving out one row of each cell in turn."""

@@ -30,7 +30,7 @@ from fastevals.infer.bootstrap.label_samples import (
     number_joint_cells,
 )
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
-from fastevals.infer.bootstrap.row_samples import LossSample, TargetSample
+from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits, TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import (
@@ -57,7 +57,7 @@ MANY_CELLS = 16
 class SamplingDesign(NamedTuple):
     """A user's options for drawing rows, not yet checked."""
 
-    groups: Any = None
+    groups: Any = None  # clusters, or `SamplingUnits` that are numbered already
     sample_weight: Any = None
     stratified: bool = False
     pos_label: Any = None
@@ -154,8 +154,12 @@ def _weights_and_groups(
     Weights are multiplied by a factor, which is returned last. The factor is such that a product of two sums of
     weights, one of them over positive rows, neither overflows nor underflows.
     """
-    weights, groups, kept, unit = None, None, None, 1.0
-    if design.groups is not None:
+    groups: Any = None
+    weights, kept, unit = None, None, 1.0
+    if isinstance(design.groups, SamplingUnits):
+        groups = design.groups
+        check_same_length(y_true=y_true, groups=groups.unit_by_row)
+    elif design.groups is not None:
         groups = as_groups("groups", design.groups)
         check_same_length(y_true=y_true, groups=groups)
     if design.sample_weight is not None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fastevals._kernels.random import stream_key
 from fastevals._options import as_flag, show
+from fastevals._validation.labels import as_groups
 from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.bootstrap import (
     NO_DOUBT,
@@ -19,7 +21,8 @@ from fastevals.infer.bootstrap.bootstrap import (
     make_estimate,
     resample,
 )
-from fastevals.infer.bootstrap.samples import Floats, Sample, Values
+from fastevals.infer.bootstrap.row_samples import SamplingUnits
+from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, Values, jackknife_acceleration
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.comparison import share_as_extreme
 from fastevals.measure.metric_specs import parse_metrics
@@ -41,6 +44,7 @@ def bootstrap_unpaired(
     method: BootstrapMethod = "BCa",
     alternative: Alternative = "two-sided",
     stratified: bool = False,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
     pos_label: Any = None,
     rng: Any = None,
     keep_distribution: bool = False,
@@ -48,9 +52,9 @@ def bootstrap_unpaired(
 ) -> UnpairedResult:
     """Compute intervals of the differences in metrics between two disjoint sets of rows.
 
-    Each set is resampled separately, as in `bootstrap`. Use it to compare today's rows with yesterday's, for example,
-    or one hospital's with another's. For models on the same rows use `compare_rankings`, which accounts for their
-    correlation.
+    Each set is resampled separately, as in `bootstrap`, unless the sets share clusters (`groups`). Use it to
+    compare today's rows with yesterday's, for example, or one hospital's with another's. For models on the same
+    rows use `compare_rankings`, which accounts for their correlation.
 
     Parameters
     ----------
@@ -68,7 +72,11 @@ def bootstrap_unpaired(
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the differences are not 0, are negative, or are positive.
     stratified : bool
-        Keep the number of rows of each class in every replicate.
+        Keep the number of rows of each class in every replicate. Not allowed with `groups`.
+    groups : pair of array-like, optional
+        Clusters of the rows of the subject and of the reference, such as customers of two months; both must be pairs
+        of arrays. Whole clusters are drawn, as many as both sets have together. A cluster of both sets is drawn as
+        often in one as in the other, so the interval allows for their correlation.
     pos_label : label, optional
         The positive class of pairs.
     rng, keep_distribution, progress
@@ -91,11 +99,13 @@ def bootstrap_unpaired(
 
     Notes
     -----
-    The replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the share of replicates
-    that are at least as far from the observed difference as that difference is from 0; the data count as one replicate.
-    The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa combines the accelerations
-    and standard errors of two independent estimates [1]_. For metrics that are maxima (see `bootstrap`), "BCa" uses
-    percentiles minus the median deviation of the replicates, as in `bootstrap`, but on the metric's own scale.
+    Without `groups`, the replicates of the subject equal those of `bootstrap` with the same seed. The p-value is
+    the share of replicates that are at least as far from the observed difference as that difference is from 0; the
+    data count as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of
+    BCa combines the accelerations and standard errors of two independent estimates [1]_. With `groups`, it is a
+    sixth of the skewness of the jackknife values of the difference, which leave out clusters of both sets together.
+    For metrics that are maxima (see `bootstrap`), "BCa" uses percentiles minus the median deviation of the
+    replicates, as in `bootstrap`, but on the metric's own scale.
 
     References
     ----------
@@ -115,19 +125,24 @@ def bootstrap_unpaired(
     specs = parse_metrics(metrics)
     subjects = {"subject": subject, "reference": reference}
     pairs = [isinstance(each, (tuple, list)) for each in subjects.values()]
+    shared = _number_clusters(subjects, groups, stratified)
     sides: list[_Side] = []
     for number, (name, each) in enumerate(subjects.items()):
         labelled = pos_label if pairs[number] or not any(pairs) else None
-        design = SamplingDesign(stratified=as_flag("stratified", stratified), pos_label=labelled)
+        units = None if shared is None else shared[number]
+        design = SamplingDesign(units, stratified=as_flag("stratified", stratified), pos_label=labelled)
         counts, doubts, coarse = without_doubt(name, each, specs, takes_weights=True)
         sample = make_sample(counts, specs, design, coarse=coarse, name=name)
         if sides:
             _check_same_classes(sides[0].sample.labels, sample.labels)
-        key = np.uint64(stream_key(settings.key, OTHER)) if sides else settings.key
+        key = np.uint64(stream_key(settings.key, OTHER)) if sides and shared is None else settings.key
         values, replicates, accelerations = resample(sample, specs, settings._replace(key=key), progress=progress)
         sides.append(_Side(name, sample, doubts, values, replicates, accelerations))
+    left_out = None
+    if shared is not None and settings.method == "BCa":
+        left_out = [side.sample.left_out(settings.key) for side in sides]
     differences = {
-        label: _difference(label, spec, k, sides, settings, keep=keep_distribution)
+        label: _difference(label, spec, k, sides, settings, left_out, keep=keep_distribution)
         for k, (label, spec) in enumerate(specs.items())
     }
     return UnpairedResult(
@@ -210,9 +225,19 @@ class _Side(NamedTuple):
 
 
 def _difference(
-    label: str, spec: Any, k: int, sides: list[_Side], settings: BootstrapSettings, *, keep: bool
+    label: str,
+    spec: Any,
+    k: int,
+    sides: list[_Side],
+    settings: BootstrapSettings,
+    left_out: list[list[Jackknife]] | None,
+    *,
+    keep: bool,
 ) -> UnpairedDifference:
-    """Return the difference of the two sides in metric number k."""
+    """Return the difference of the two sides in metric number k.
+
+    `left_out` has each side's metrics without clusters, if the sides share their clusters.
+    """
     of_subject, of_reference = (side.estimate(label, spec, k, settings, keep=keep) for side in sides)
     shapes = [side.values[k].shape for side in sides]
     if shapes[0] != shapes[1]:
@@ -223,10 +248,15 @@ def _difference(
     doubt = doubt_of_difference(*(side.doubts.get(label, NO_DOUBT) for side in sides))
     own = Limits.of(spec)
     least, most = own.bounds
+    if left_out is None:
+        acceleration = _joint_acceleration(k, sides, of_subject, of_reference)
+    else:
+        ours, theirs = (each[k] for each in left_out)
+        acceleration = jackknife_acceleration(ours.values - theirs.values, ours.times, ours.strata)
     sizes = [side.sample.class_sizes for side in sides if side.sample.class_sizes is not None]
     estimate = make_estimate(
-        f"the difference of {label}", spec, values, replicates, _joint_acceleration(k, sides, of_subject, of_reference),
-        settings, keep=keep, class_sizes=min(sizes, key=min) if sizes else None, doubt=doubt,
+        f"the difference of {label}", spec, values, replicates, acceleration, settings,
+        keep=keep, class_sizes=min(sizes, key=min) if sizes else None, doubt=doubt,
         limits=Limits((least - most, most - least), own.optimized and UNBOUNDED, own.is_by_another),
     )  # fmt: skip
     columns = replicates.reshape(len(replicates), -1).T
@@ -253,6 +283,23 @@ def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: Alterna
     side = EXTREMENESS[alternative]
     defined = replicates[np.isfinite(replicates)]
     return share_as_extreme(side(defined - value), float(side(least_extreme(value, doubt, alternative))))
+
+
+def _number_clusters(subjects: dict[str, Any], groups: Any, stratified: Any) -> list[SamplingUnits] | None:
+    """Return the units of each subject, numbered together; None without clusters."""
+    if groups is None:
+        return None
+    if not isinstance(groups, (tuple, list)) or len(groups) != 2:
+        raise ValueError(f"groups must be a pair (groups of the subject, groups of the reference), got {show(groups)}")
+    for name, each in subjects.items():
+        if not isinstance(each, (tuple, list)):
+            raise ValueError(
+                f"groups requires rows: {name} must be a pair (y_true, y_score or y_pred), got a {type(each).__name__}"
+            )
+    if as_flag("stratified", stratified):
+        raise ValueError("stratified must be False with groups: a cluster may have rows of both classes")
+    names = [f"groups[{k}]" for k in (0, 1)]
+    return SamplingUnits.number_shared({n: as_groups(n, each) for n, each in zip(names, groups, strict=True)})
 
 
 def _check_same_classes(labels: Any, others: Any) -> None:

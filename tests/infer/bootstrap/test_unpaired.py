@@ -18,6 +18,9 @@ from fastevals import (
     metric,
     num_threads,
 )
+from fastevals._random import seed_key
+from fastevals.infer.bootstrap.bootstrap import Limits, confidence_interval
+from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.scale import RankingSummary
 
 METRICS = ["roc_auc", "average_precision", metric("f1", threshold=0.5), metric("recall", fpr=0.1)]
@@ -131,6 +134,105 @@ def test_the_best_of_many_is_no_surer_than_its_draws() -> None:
     assert found.bias < 0  # the reference's replicates exceed its value
     assert found.confidence_interval.high > plain.confidence_interval.high
     assert found.confidence_interval.low > plain.confidence_interval.low
+
+
+def clustered(n: int, shared: int, seed: int) -> list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Return labels, scores and clusters of two sets of n clusters, some of which are in both."""
+    rng = np.random.default_rng(seed)
+    effects = rng.normal(size=2 * n)
+    sets = []
+    for first in (0, n - shared):
+        groups = np.repeat(np.arange(first, first + n), rng.integers(1, 5, n))
+        y = (rng.random(groups.size) < 0.5).astype(int)
+        sets.append((y, y * (1 + effects[groups]) + rng.normal(size=y.size), groups))
+    return sets
+
+
+THIS, LAST = clustered(12, 8, 6)
+
+
+def test_shared_clusters_are_drawn_alike() -> None:
+    """Repeat rows as often as their cluster is drawn, and leave out one cluster of both sets at a time."""
+    found = bootstrap_unpaired(
+        THIS[:2], LAST[:2], "roc_auc", groups=(THIS[2], LAST[2]), n_resamples=49, rng=5, keep_distribution=True
+    )["roc_auc"]
+    units = SamplingUnits.number_shared({"this": THIS[2], "last": LAST[2]})
+    assert [each.strata for each in units] == [(16,), (16,)]
+    sample = UnitSample(units[0], 1)
+    draws = np.array([each[:16].copy() for each in sample.draws(seed_key("rng", 5), range(49), [sample.times()])])
+    left_out = 1 - np.eye(16, dtype=int)
+
+    def aucs(times: NDArray[Any]) -> list[NDArray[Any]]:
+        both = []
+        for y, s, groups in (THIS, LAST):
+            rows = [np.repeat(np.arange(y.size), each[groups]) for each in times]
+            both.append(np.array([Ranking(y[each], s[each]).roc_auc() for each in rows]))
+        return both
+
+    for side, expected in zip((found.subject, found.reference), aucs(draws), strict=True):
+        np.testing.assert_allclose(side.bootstrap_distribution, expected)
+    subject, reference = aucs(left_out)
+    influences = (subject - reference).mean() - (subject - reference)
+    acceleration = (influences**3).sum() / (6 * (influences**2).sum() ** 1.5)
+    assert abs(acceleration) > 0.005
+    expected = confidence_interval(
+        "BCa", found.bootstrap_distribution, found.value, confidence_level=0.95, acceleration=acceleration,
+        alternative="two-sided", limits=Limits((-1, 1)),
+    )  # fmt: skip
+    np.testing.assert_allclose(found.confidence_interval, expected)
+
+
+@pytest.mark.parametrize("n", [12, 200])
+def test_the_same_clusters_twice_do_not_differ(n: int) -> None:
+    y, s, groups = clustered(n, n, 1)[0]
+    names = [f"patient {each}" for each in groups]
+    for subject, asked in (((y, s), "roc_auc"), ((y, y[::-1]), "accuracy"), ((s, y), "rmse")):
+        with pytest.warns(fastevals.UndefinedMetricWarning, match="no width"):
+            found = bootstrap_unpaired(subject, subject, asked, groups=(names, names), n_resamples=29, rng=1)
+        assert {each.standard_error for each in found.values()} == {0}
+
+
+def test_shared_clusters_make_the_difference_more_certain() -> None:
+    this, last = ((np.zeros(each[1].size), each[2] % 50 + 0.01 * each[1], each[2]) for each in clustered(100, 80, 2))
+    errors = [
+        bootstrap_unpaired(this[:2], last[:2], "mae", groups=(this[2], last[2] + far), n_resamples=299, rng=1)["mae"]
+        for far in (0, 1000)
+    ]
+    assert errors[0].standard_error < 0.7 * errors[1].standard_error
+
+
+def test_groups_of_any_kind_draw_alike() -> None:
+    options: Any = {"n_resamples": 29, "rng": 1}
+    found = [
+        bootstrap_unpaired(THIS[:2], LAST[:2], "roc_auc", groups=groups, **options).to_dict()
+        for groups in (
+            (THIS[2], LAST[2]),
+            (THIS[2].astype(np.uint64), LAST[2].astype(float)),
+            ([f"{each:03}" for each in THIS[2]], [f"{each:03}" for each in LAST[2]]),
+        )
+    ]
+    with num_threads(1):
+        found.append(bootstrap_unpaired(THIS[:2], LAST[:2], "roc_auc", groups=(THIS[2], LAST[2]), **options).to_dict())
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"groups": (THIS[2],)}, "groups must be a pair"),
+        ({"groups": THIS[2]}, "groups must be a pair"),
+        ({"groups": (THIS[2][:5], LAST[2])}, "groups has 5 rows, but y_true has"),
+        ({"groups": (THIS[2] * 0, LAST[2])}, r"groups\[0\] must have two groups or more"),
+        ({"groups": (THIS[2], LAST[2].astype(str))}, "labels must be of one type"),
+        ({"groups": (THIS[2], LAST[2]), "stratified": True}, "stratified must be False with groups"),
+        ({"groups": (THIS[2], LAST[2]), "subject": TODAY}, "groups requires rows: subject must be a pair"),
+    ],
+)
+def test_bad_groups(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bootstrap_unpaired(
+            **{"subject": THIS[:2], "reference": LAST[:2], "metrics": "roc_auc", "n_resamples": 9, **given}
+        )
 
 
 @pytest.mark.slow
