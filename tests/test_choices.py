@@ -43,6 +43,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     ),
     "CalibrationCurve.from_counts": lambda **o: fe.CalibrationCurve.from_counts(RANKING.counts, **o),
     "ClassRankings.average_precision": lambda **o: CLASSES.average_precision(**o),
+    "ClassRankings.calibration_error": lambda **o: CLASSES.calibration_error(**o),
     "ClassRankings.precision_recall_curve": lambda **o: CLASSES.precision_recall_curve(**o),
     "ClassRankings.roc_auc": lambda **o: CLASSES.roc_auc(**o),
     "CertifiedRanking.pr_auc": lambda **o: certified().pr_auc(**o),

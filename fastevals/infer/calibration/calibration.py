@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, overload
@@ -26,7 +27,6 @@ from fastevals._validation.arrays import (
     is_summary,
     named_columns,
     refuse_weighted,
-    usual_unit,
 )
 from fastevals._validation.labels import binary_labels
 from fastevals.counting.groups import code_groups
@@ -41,7 +41,7 @@ from fastevals.infer.calibration.calibrations import (
 )
 from fastevals.infer.calibration.comparison import compare_paired
 from fastevals.infer.calibration.deviations import Model, Spread, spread_of
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber, unit_of
 from fastevals.infer.calibration.recalibration import Totals, fit_both
 from fastevals.infer.calibration.words import cautions_of, conclude
 from fastevals.infer.delong.delong import normal_margins
@@ -53,6 +53,7 @@ from fastevals.measure.probability_metrics import Strategy, checked_bins, requir
 from fastevals.measure.ranking.ranking import ranking_of_rows
 from fastevals.results import NOWHERE, Interval, Null, SignificanceResult, check_confidence_level
 
+LARGEST_LOG = math.log(sys.float_info.max)
 SEGMENT = "segment"  # name of the column of keys if `by` has none
 
 
@@ -289,7 +290,7 @@ def _rows_of(
     if sample_weight is not None:
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=positive, sample_weight=weights)
-        unit = usual_unit(weights, positive)
+        unit = unit_of(weights, positive)
         weights = weights * unit
     if frequency_weight is not None:
         copies = as_frequencies("frequency_weight", frequency_weight)
@@ -411,14 +412,18 @@ def _estimate(
 
     value, known = float(value), math.isfinite(error) and df > 0
     if math.isnan(value) or not known:
-        shown = math.exp(value) if is_log else value
+        shown = _exp(value) if is_log else value
         return CalibrationEstimate(shown, NOWHERE, math.nan, math.nan, caution)
     margin = -float(stdtrit(df, check_confidence_level(confidence_level)[1] / 2)) * error
     pvalue = float(2 * stdtr(df, -abs(value - null) / error)) if error else float(value == null)
     ends = value - margin, value + margin
     if not is_log:
         return CalibrationEstimate(value, Interval(*ends), error, pvalue)
-    return CalibrationEstimate(math.exp(value), Interval(*map(math.exp, ends)), math.exp(value) * error, pvalue)
+    return CalibrationEstimate(_exp(value), Interval(*map(_exp, ends)), _exp(value) * error, pvalue)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < LARGEST_LOG else math.inf
 
 
 def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:

@@ -256,7 +256,7 @@ class Calibration(Frozen):
         fitted, options = as_flag("fitted", fitted), checked_bins(n_bins, strategy)
         bins = make_bins(self._rows(), (options["n_bins"], options["strategy"]), self.confidence_level)
         n, q, rate = (each[bins.counts > 0] for each in (bins.counts, bins.mean_predicted, bins.fraction_of_positives))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             terms = np.where(rate == q, 0.0, n * np.square(rate - q) / (q * (1 - q)))
         df = n.size - 2 if fitted else n.size
         if df < 1:
@@ -274,12 +274,18 @@ class Calibration(Frozen):
 
     def _values(self) -> list[float]:
         """Return the values in the order of `PARAMETERS`."""
-        return [math.log(self.ratio.value), self.intercept.value, self.slope_intercept.value, self.slope.value]
+        return [self._log_ratio()[0], self.intercept.value, self.slope_intercept.value, self.slope.value]
+
+    def _log_ratio(self) -> tuple[float, float]:
+        """Return the log ratio and its standard error; NaN if the ratio over- or underflows."""
+        ratio = self.ratio.value
+        return (math.log(ratio), self.ratio.standard_error / ratio) if 0 < ratio < math.inf else (math.nan, math.nan)
 
     def _value_and_variance(self, quantity: str) -> tuple[float, float]:
         """Return the log ratio, the intercept or the slope, and its variance."""
         if quantity == "log_ratio":
-            return math.log(self.ratio.value), (self.ratio.standard_error / self.ratio.value) ** 2
+            value, error = self._log_ratio()
+            return value, error**2
         estimate = getattr(self, quantity)
         return estimate.value, estimate.standard_error**2
 

@@ -37,7 +37,7 @@ def compare_paired(
     for quantity in COMPARED:
         q = PARAMETERS.index(quantity)
         covariance = spread.covariance[q]
-        effects = np.array([values[a, q] - values[b, q] for a, b in pairs])
+        effects = values[pairs[:, 0], q] - values[pairs[:, 1], q]
         variances = np.array([covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] for a, b in pairs])
         errors = np.sqrt(np.maximum(variances, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -32,7 +32,7 @@ class Model(NamedTuple):
         """Return the values of `PARAMETERS`; NaN where undefined."""
         line, observed = self.line, self.totals.weight[1]
         intercept = self.with_slope_1.intercept - self.with_slope_1.center
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             log_ratio = np.log(self.totals.predicted / observed) if observed and self.totals.predicted else np.nan
         return np.array([log_ratio, intercept, line.intercept - line.slope * line.center, line.slope])
 

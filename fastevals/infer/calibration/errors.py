@@ -275,7 +275,7 @@ class ErrorLaw:
     @property
     def is_certain(self) -> bool:
         """Return whether nothing varies: all probabilities are 0 or 1, and the residuals of each bin are equal."""
-        return not self.null_variance and not self.linear[1]
+        return self.null_variance < NO_VARIANCE and self.linear[1] < math.sqrt(NO_VARIANCE)
 
     def standard_error(self, t: float) -> float:
         """Return the standard deviation of the estimate if the squared error is t."""
@@ -289,7 +289,7 @@ class ErrorLaw:
         from scipy.special import gammaincinv, ndtri
 
         variance = self.null_variance + self.linear[side] * t + self.quadratic * t * t
-        if not variance:
+        if variance < NO_VARIANCE:
             return t
         skewness = self._skewness(t, variance, side)
         if skewness < LEAST_SKEWED:
@@ -304,8 +304,8 @@ class ErrorLaw:
         """Return the chance of an estimate at least as large if the model is calibrated."""
         from scipy.special import gammaincc, ndtr
 
-        if not self.null_variance:
-            return float(estimate <= 0)
+        if self.null_variance < NO_VARIANCE:
+            return float(estimate < math.sqrt(NO_VARIANCE))
         skewness, z = self._skewness(0.0, self.null_variance, 0), estimate / math.sqrt(self.null_variance)
         if skewness < LEAST_SKEWED:
             return float(ndtr(-z))
@@ -322,7 +322,7 @@ class ErrorLaw:
         high = self._solve(lambda t: self.quantile(alpha / 2, t, 1) - seen, seen)
         two_sided_from = self._solve(lambda t: self.quantile(alpha / 2, t, 1), 0.0)
         low = 0.0
-        if estimate > self.quantile(1 - alpha, 0.0):
+        if self.pvalue(estimate) < alpha:
             low = min(self._solve(lambda t: self.quantile(1 - alpha, t) - estimate, 0.0), two_sided_from)
             if low == two_sided_from:
                 low = max(low, self._solve(lambda t: self.quantile(1 - alpha / 2, t) - estimate, 0.0))
@@ -341,6 +341,7 @@ class ErrorLaw:
         return 1.0 if excess(end) < 0 else float(brentq(excess, start, end, xtol=1e-300, rtol=1e-12))
 
 
+NO_VARIANCE = 1e-200  # a smaller variance counts as 0, because its powers underflow
 LEAST_SKEWED, MOST_SKEWED = 1e-3, math.sqrt(8)  # the latter is the skewness of chi-squared with one degree of freedom
 
 

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
+from fastevals._validation.arrays import power_of_two, usual_unit
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking.ranking import Ranking
 
 Floats = NDArray[np.float64]
 ROWS_IN_CACHE = 1 << 14  # entries of a block, few enough that all sums over it stay in the nearest caches
+LARGEST_WEIGHT = 2.0**200  # in the unit of forecasts: no sum of fourth powers overflows
 T = TypeVar("T")
 
 
@@ -41,8 +43,8 @@ class Block(NamedTuple):
         """Return the number of negatives and of positives, as if the weights of an entry and class were equal."""
         if self.squares is self.weights:
             return self.weights
-        with np.errstate(invalid="ignore"):
-            return np.where(self.weights > 0, self.weights**2 / self.squares, 0.0)
+        some = (self.weights > 0).astype(np.float64)  # one row if the squared weight underflows
+        return np.divide(self.weights**2, self.squares, out=some, where=self.squares > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,6 +221,11 @@ class RowForecasts(Forecasts):
             self, n_clusters=n_clusters, p=p, positive=self.positive[rows], weights=weights, copies=copies,
             clusters=clusters,
         )  # fmt: skip
+
+
+def unit_of(weights: Floats, positive: NDArray[np.bool_]) -> float:
+    """Return `Forecasts.unit` for the weights of rows."""
+    return min(usual_unit(weights, positive), power_of_two(float(weights.max())) * LARGEST_WEIGHT)
 
 
 def bins_of(p: Floats, edges: Floats) -> NDArray[np.intp]:

@@ -177,7 +177,7 @@ class _Climber:
         self.center, self.n_free = totals.center, n_free
         self.reach = max(totals.highest.max() - totals.center, totals.center - totals.lowest.min())
         negatives, positives = totals.weight.tolist()
-        self.first = [totals.center, 1.0] if n_free == 1 else [math.log(positives / negatives), 0.0]
+        self.first = [totals.center, 1.0] if n_free == 1 else [math.log(positives) - math.log(negatives), 0.0]
         self.done = False
         self.start()
 

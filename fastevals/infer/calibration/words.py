@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fastevals.infer.calibration.calibrations import Calibration
 
 FEW_CLUSTERS = 50
+MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
 TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
 
 
@@ -118,7 +119,8 @@ def _estimate(found: Calibration, estimate: Any) -> str:
 
 def describe_count(value: float) -> str:
     """Return a number of positives: whole, or with three digits if it is small."""
-    return f"{value:,.0f}" if value >= 100 or value == round(value) else f"{value:.3g}"
+    is_whole = value >= 100 or value == round(value)
+    return f"{value:,.0f}" if is_whole and value < MOST_DIGITS else f"{value:.3g}"
 
 
 def _p(value: float) -> str:

@@ -11,13 +11,12 @@ import numpy as np
 
 from fastevals._options import UndefinedMetricWarning
 from fastevals._text import printable
-from fastevals._validation.arrays import usual_unit
 from fastevals.document.document import Cell, Number, PValue, Row
 from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
 from fastevals.infer.calibration.calibration import Settings, measure
 from fastevals.infer.calibration.calibrations import Calibration, CalibrationEstimate
 from fastevals.infer.calibration.errors import CalibrationError
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber, unit_of
 from fastevals.infer.calibration.words import describe_count
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
@@ -46,7 +45,7 @@ def calibrate_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: Interva
         return _calibrate(CountedForecasts(None, weighted, 1.0, counts, ranking._squares), model, plan)
     positive, weights, copies, unit = rows.positive, None, None, 1.0
     if rows.weights is not None and weighted:
-        unit = usual_unit(rows.weights, positive)
+        unit = unit_of(rows.weights, positive)
         weights = rows.weights * unit
     elif rows.weights is not None:
         copies = rows.weights.astype(np.int64)

@@ -121,6 +121,18 @@ def test_equal_weights_and_their_unit_change_nothing() -> None:
         np.testing.assert_allclose(found.bins.low, plain.bins.low)
 
 
+def test_weights_too_far_apart_to_square() -> None:
+    y, p = forecasts(200)
+    with pytest.warns(UndefinedMetricWarning, match=r"\(intercept\) is undefined"):
+        found = calibration(y, p, sample_weight=np.where(y == 1, 1e-30, 1e300))
+    assert (found.n_positives, found.n_negatives) == (y.sum(), 200 - y.sum())
+    assert found.observed == pytest.approx(1e-30 * y.sum())
+    assert found.predicted == pytest.approx(1e300 * p[y == 0].sum())
+    with pytest.warns(UndefinedMetricWarning, match="there are no positives"):  # less than the smallest double
+        found = calibration(y, p, sample_weight=np.where(y == 1, 1e-300, 1e300))
+    assert (found.n_positives, found.observed) == (0, 0)
+
+
 def test_many_rows_thin_first_and_find_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
     from fastevals.infer.calibration import recalibration
 

@@ -161,6 +161,27 @@ def test_probabilities_of_0_and_1_that_are_wrong() -> None:
     assert error.confidence_interval.low > 0
 
 
+@pytest.mark.parametrize("p", [0.0, 5e-324, 1e-300, 1e-155, 1e-110, 1.0])
+@pytest.mark.parametrize("n", [1, 2, 1000])
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_probabilities_near_0_and_1_that_are_right(n: int, p: float) -> None:
+    error = calibration([round(p)] * n, [p] * n).error
+    assert (error.squared_interval.low, error.pvalue) == pytest.approx((math.nan, math.nan), nan_ok=True)
+    assert error.value <= 1e-110 if n > 1 else math.isnan(error.value)
+    assert error.caution
+
+
+@pytest.mark.parametrize("p", [1e-300, 1e-155, 1e-109, 1e-60])
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_tiny_probabilities_that_are_wrong(p: float, clustered: bool) -> None:
+    y = [0, 1] * 50
+    error = calibration(y, [p] * 100, groups=np.arange(100) if clustered else None).error
+    assert error.value == pytest.approx(math.sqrt((50**2 - 50) / (100**2 - 100)))
+    assert 0 < error.confidence_interval.low < error.value < error.confidence_interval.high < 1
+    assert error.pvalue < 1e-6
+
+
 def test_as_a_result() -> None:
     error = calibration(*rows(500, times=1.5)).error
     assert repr(error) == "CalibrationError(0.1809, [0.1406, 0.2244], p=7.76e-17)"
