@@ -262,7 +262,8 @@ def report(
     target: str | None = None,
     sample_weight: str | None = None,
     frequency_weight: str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
+    cross: bool = False,
     pos_label: Any = None,
     threshold: float | None = None,
     best: str | None = None,
@@ -309,8 +310,10 @@ def report(
     frequency_weight : str, optional
         Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
         with `sample_weight`.
-    by : str, optional
-        Report means over this column's values, and a block for each of up to 100 values.
+    by : str or sequence of str, optional
+        Report means over this column's values, and a block for each of up to 100 values; for each of several columns.
+    cross : bool
+        Report on each combination of the values of the columns in `by`, instead of each column.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     threshold : float, optional

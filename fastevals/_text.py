@@ -78,6 +78,8 @@ def format_label(value: Any) -> str:
     """Return a class or --by value as a user would write it; None stands for rows without a value."""
     if value is None:
         return MISSING
+    if isinstance(value, tuple):
+        return ", ".join(map(format_label, value))
     if not isinstance(value, (str, bool, int, float, np.generic)):
         return printable(object_text(value))
     return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
@@ -95,9 +97,25 @@ def count_of(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
-def describe_block(by: str | None, value: Any) -> str:
-    """Return text that names the block that a note is about."""
-    return "the data" if by is None else f"{printable(by)} {format_label(value)}"
+def describe_block(by: Sequence[str], value: Any) -> str:
+    """Return text that names the block that a note is about; its value is a tuple if several columns are crossed."""
+    if not by:
+        return "the data"
+    return f"{printable(by[0])} {format_label(value)}" if len(by) == 1 else describe_segment(by, value)
+
+
+def describe_segment(by: Sequence[str], value: Any, longest: int | None = None) -> str:
+    """Return a segment as "region = north", or "region = north, product = card"; `longest` limits each name."""
+    values = value if len(by) > 1 else (value,)
+    names = [(printable(name), format_label(each)) for name, each in zip(by, values, strict=True)]
+    if longest is not None:
+        names = [(shorten_name(name, longest), shorten_name(each, longest)) for name, each in names]
+    return ", ".join(f"{name} = {each}" for name, each in names)
+
+
+def describe_by(by: Sequence[str]) -> str:
+    """Return the name of the column that divides rows, or of crossed columns, such as "region x product"."""
+    return " x ".join(map(printable, by))
 
 
 def format_number(value: float) -> str:

@@ -92,7 +92,7 @@ def combined_keys(columns: Sequence[Any]) -> GroupKeys:
     combined = coded[0].block(slice(None)).astype(INT64)
     places = np.arange(coded[0].width)[:, np.newaxis]  # of each combination so far, its value in each column
     for each in coded[1:]:
-        present, combined = _compact(combined * each.width + each.block(slice(None)), len(places) * each.width)
+        present, combined = compact_codes(combined * each.width + each.block(slice(None)), len(places) * each.width)
         before, last = np.divmod(present, each.width)
         places = np.column_stack([places[before], last])
     items = [_as_list(each.keys(own)) for each, own in zip(coded, places.T, strict=True)]
@@ -106,7 +106,7 @@ def _as_list(values: NDArray[Any]) -> list[Any]:
     return list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
-def _compact(codes: Codes, width: int) -> tuple[NDArray[np.int64], Codes]:
+def compact_codes(codes: Codes, width: int) -> tuple[NDArray[np.int64], Codes]:
     """Return the codes that occur, ascending, and each row's place among them."""
     if width <= max(NARROW, codes.size):
         seen = np.zeros(width, np.bool_)

@@ -41,6 +41,7 @@ from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
 from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
+from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
 from fastevals.reading.values import (
     PartlyMissing,
@@ -97,7 +98,6 @@ def read_columns(
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (never modified)
     truth: str | None = None,
-    by: str | None = None,
     rules: RowRules | None = None,
 ) -> NamedColumns:
     """Read some columns of data.
@@ -117,9 +117,8 @@ def read_columns(
         Further columns with their names in messages; if all columns are read, these names replace the default ones.
     form : CsvForm
         Separator, encoding and header of a CSV file, as far as they are known.
-    truth, by : str, optional
-        The column of true values, and the column that divides the rows into blocks. Rows with a missing value in `by`
-        form a block of their own.
+    truth : str, optional
+        The column of true values.
     rules : RowRules, optional
         Whether rows with a missing label, and rows with another missing value, raise an error or are left out and
         counted. By default such rows raise an error that does not mention the options for leaving rows out.
@@ -138,7 +137,7 @@ def read_columns(
     """
     columns = None if wanted is None and not beside else {**(wanted or {}), **beside}
     source = open_source(data, Request(columns, names, numeric, "drop" in (rules or ()), form))
-    return join_columns(source, _called(source, wanted, beside), numeric, truth=truth, by=by, rules=rules)
+    return join_columns(source, _called(source, wanted, beside), numeric, truth=truth, rules=rules)
 
 
 def _called(source: Source, wanted: Names | None, beside: Names) -> dict[str, str]:
@@ -151,30 +150,38 @@ def join_columns(
     numeric: Collection[str],
     *,
     truth: str | None = None,
-    by: str | None = None,
+    segments: RowSegments = RowSegments(),  # noqa: B008 (never modified)
     rules: RowRules | None = None,
 ) -> NamedColumns:
-    """Read some columns of all pieces of a source; arguments and errors as for `read_columns`."""
-    loaded = _Loaded(source, wanted, numeric, truth, by, rules)
+    """Read some columns of all pieces of a source; arguments and errors as for `read_columns`.
+
+    Rows with a missing value in a column of `segments` are kept.
+    """
+    loaded = _Loaded(source, wanted, numeric, truth, segments, rules)
     arrays: dict[str, Any] = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
     left_out, as_written = loaded.left_out, source.as_written
-    if by in as_written:
-        arrays[by], left_out = _named_values(arrays[by], left_out)
-    return NamedColumns(arrays, loaded.line, as_written - {by}, left_out, source.name)
+    for name in as_written.intersection(segments.columns):
+        arrays[name], left_out = _named_values(name, arrays[name], segments, left_out)
+    return NamedColumns(arrays, loaded.line, as_written.difference(segments.columns), left_out, source.name)
 
 
-def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
-    """Parse the text of the column that divides the rows; return its values, and `left_out` by parsed value."""
+def _named_values(name: str, column: Any, segments: RowSegments, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
+    """Parse the text of a column that divides the rows; return its values, and `left_out` by parsed value."""
     column = PartlyMissing.joined([column])
-    written = list({**dict.fromkeys(column.names.tolist()), **left_out.by_value})
+    of_left_out = segments.values_of(left_out.by_value)[name]
+    written = list(dict.fromkeys([*column.names.tolist(), *of_left_out]))
     texts = [name for name in written if name is not None]
     values: dict[Any, Any] = {None: None} | dict(zip(texts, name_values(texts), strict=True))
     distinct = [value for value in ascending({values[name] for name in column.names.tolist()}) if value is not None]
     place = {None: -1} | {value: k for k, value in enumerate(distinct)}
     places = np.array([*(place[values[name]] for name in column.names.tolist()), -1], np.intp)
     names = text_array(distinct) if distinct and isinstance(distinct[0], str) else np.array(distinct)
-    return PartlyMissing(names, places[column.codes]), left_out.named(values)
+    renamed = {
+        key: segments.renamed(key, lambda of, value: values[value] if of == name else value)
+        for key in left_out.by_value
+    }
+    return PartlyMissing(names, places[column.codes]), left_out.named(renamed)
 
 
 def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
@@ -183,7 +190,7 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
     Columns in `beside` may have any type. Return the columns, and the names of the columns that are skipped.
     """
     source = open_source(path, Request(beside or None, form=form))
-    loaded = _Loaded(source, _called(source, None, beside), (), None, None, None)
+    loaded = _Loaded(source, _called(source, None, beside), (), None, RowSegments(), None)
     kept = {name for name in loaded.names if name in beside or loaded.columns[name].holds_numbers}
     arrays = {name: loaded.take(name) for name in loaded.names if name in kept}
     return NamedColumns(arrays, loaded.line), [name for name in loaded.names if name not in kept]
@@ -251,19 +258,19 @@ class _Loaded:
         wanted: Names,
         numeric: Collection[str],
         truth: str | None,
-        by: str | None,
+        segments: RowSegments,
         rules: RowRules | None,
     ) -> None:
         source.check_columns(wanted)
         numbers = [name for name in wanted if name in numeric]
         self.source, self.names, self.numeric = source, dict(wanted), frozenset(numbers)
-        self.truth, self.by, self.has_rules = truth, by, rules is not None
+        self.truth, self.by, self.has_rules = truth, segments.columns, rules is not None
         self.reader = None  # used if some rows may be left out
         if rules is not None and "drop" in rules:
             keys = [name for name in wanted if name not in numeric]
             checks = "raise" in rules  # a rule that raises also applies to rows that the other rule drops
             self.reader = ColumnReader(
-                source, keys, numbers, truth=truth, by=by, rules=rules, checks=checks, names=wanted
+                source, keys, numbers, truth=truth, segments=segments, rules=rules, checks=checks, names=wanted
             )
         n_rows = None if self.reader is not None or source.in_memory else source.n_rows
         self.columns = {name: _Column(source, n_rows) for name in wanted}
@@ -295,7 +302,7 @@ class _Loaded:
             batches.append(batch)
             start = self._starts[k] + batch.start
             for name, column in columns.items():
-                if (name == self.by and have_missing(column)) or not self.columns[name].keeps(start, column):
+                if (name in self.by and have_missing(column)) or not self.columns[name].keeps(start, column):
                     waiting[name].append((start, batch, column))
         return batches, waiting
 
@@ -353,9 +360,9 @@ class _Loaded:
     def take(self, name: str) -> Any:
         """Return a column as an array, and forget it to save memory; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
-        read = as_values if name == self.by else partial(as_column, numeric=name in self.numeric)
+        read = as_values if name in self.by else partial(as_column, numeric=name in self.numeric)
         parts = [(batch, each) for _, batch, each in column.waiting]
-        if name == self.by and any(have_missing(each) for _, each in parts):
+        if name in self.by and any(have_missing(each) for _, each in parts):
             return self._parted(shown, column)
         if parts and is_arrow(parts[0][1]):
             self._check_missing(name, parts)
@@ -523,9 +530,10 @@ class ColumnRoles:
     truth: str  # the true class or number
     models: tuple[str, ...]  # one column of scores or predictions per model
     weight: str | None = None  # row weights, or numbers of copies
-    by: str | None = None  # each of its values makes a block
+    by: tuple[str, ...] = ()  # each of their values makes a segment
     groups: str | None = None  # clusters: a bootstrap draws rows with the same value together
     are_copies: bool = False  # whether `weight` holds numbers of copies
+    cross: bool = False  # whether segments are combinations of the values of several columns
     kind: str = "scores"  # kind of prediction: "scores", "labels" or "targets"
     cost_fp: str | None = None  # each row's cost of a false positive
     cost_fn: str | None = None  # and of a false negative
@@ -548,10 +556,20 @@ class ColumnRoles:
             "frequency_weight": name if self.are_copies else None,
         }
 
+    @property
+    def are_several(self) -> bool:
+        """Whether several columns divide the rows, each on its own."""
+        return len(self.by) > 1 and not self.cross
+
+    @property
+    def segments(self) -> RowSegments:
+        """How the columns of `by` divide the rows."""
+        return RowSegments(self.by, self.cross)
+
     def message_names(self) -> dict[str, str]:
         """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
-        others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
+        others = [*self.weights.items(), *(("by", name) for name in self.by), ("groups", self.groups)]
         others += [("cost_fp_column", self.cost_fp), ("cost_fn_column", self.cost_fn)]
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
@@ -582,7 +600,7 @@ class ColumnRoles:
     def naming(self) -> tuple[str, ...]:
         """Columns that hold names: of classes, blocks or clusters."""
         classes = (self.truth, *self.models) if self.kind == "labels" else ()
-        return tuple(name for name in (*classes, self.by, self.groups) if name is not None)
+        return tuple(name for name in (*classes, *self.by, self.groups) if name is not None)
 
     @property
     def numeric(self) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Request(NamedTuple):
     numeric: Collection[str] = ()
     drops: bool = False  # whether rows that lack a value are left out: then more words mean a missing value
     form: CsvForm = CsvForm()
-    by: str | None = None  # the column that divides rows: its missing values are determined from all files
+    by: tuple[str, ...] = ()  # columns that divide rows: their missing values are determined from all files
 
 
 def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
@@ -207,7 +207,7 @@ class CsvFile:
             column = self._decode_column(name, column) if types.is_binary(column.type) else column
             if types.is_string(column.type):
                 column = self._text(name, column)
-                if name in as_written and name != self.by:
+                if name in as_written and name not in self.by:
                     missing = are_missing([each for each in column.unique().to_pylist() if each is not None])
                     column = _without(column, missing) if missing else column
             arrays[name] = column

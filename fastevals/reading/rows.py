@@ -25,17 +25,15 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import Classes, as_column, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, is_text, share_names
-from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
+from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, read_piece
 from fastevals.reading.values import (
     PartlyMissing,
-    ascending,
     finite_rows,
     kept_rows,
     name_values,
     refuse_text,
-    split_values,
     values_or_missing,
 )
 
@@ -46,13 +44,14 @@ class Rows(NamedTuple):
     flags: NDArray[np.uint8]  # 1 for positive rows
     scores: tuple[NDArray[Any], ...]  # one array per model
     weights: NDArray[np.float64] | None
-    values: NDArray[Any] | None  # values that divide the rows
+    values: tuple[Any, ...]  # columns that divide the rows
     groups: NDArray[Any] | None  # cluster of each row
 
     def take(self, rows: Any) -> Rows:
         """Return the rows that an index or mask selects."""
-        others = (None if column is None else column[rows] for column in (self.weights, self.values, self.groups))
-        return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
+        scores, values = (tuple(column[rows] for column in columns) for columns in (self.scores, self.values))
+        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
+        return Rows(self.flags[rows], scores, weights, values, groups)
 
     def counted(self, are_copies: bool) -> tuple[int, int]:
         """Return the numbers of rows and of positive rows, including copies if weights are numbers of copies."""
@@ -60,19 +59,15 @@ class Rows(NamedTuple):
             return self.flags.size, int(np.count_nonzero(self.flags))
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
 
-    def by_value(self) -> Iterator[tuple[Any, Rows]]:
-        """Yield each value (None if missing) with its rows; if rows are not divided, yield None with all rows."""
-        if self.values is None:
-            yield None, self
-            return
-        values, codes = split_values(self.values)
-        for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
-            yield value, self if len(values) == 1 else self.take(part)
+    def by_segment(self, segments: RowSegments) -> Iterator[tuple[Any, Rows]]:
+        """Yield each segment's key with its rows; if rows are not divided, yield None with all rows."""
+        for key, part in segments.divide(self.values):
+            yield key, self if part is None or part.size == self.flags.size else self.take(part)
 
     def checksums(self) -> list[int]:
         """Return a checksum per model, which almost surely differs for different rows but ignores their order."""
         hashes: NDArray[Any] = self.flags
-        others = [column for column in self[2:] if column is not None]
+        others = [column for column in (self.weights, *self.values, self.groups) if column is not None]
         if others:
             hashes = hashes.astype(np.uint64)
         for column in others:
@@ -84,15 +79,16 @@ class Rows(NamedTuple):
         """Return the rows of all parts, concatenated."""
         flags = np.concatenate([part.flags for part in parts])
         scores = tuple(np.concatenate(columns) for columns in zip(*(part.scores for part in parts), strict=True))
-        others = (joined_columns([getattr(part, name) for part in parts]) for name in ("weights", "values", "groups"))
-        return cls(flags, scores, *others)
+        values = tuple(joined_columns(columns) for columns in zip(*(part.values for part in parts), strict=True))
+        weights, groups = (joined_columns([getattr(part, name) for part in parts]) for name in ("weights", "groups"))
+        return cls(flags, scores, weights, values, groups)
 
 
 class LeftOut(NamedTuple):
     """Numbers of rows left out because they can't be counted: in total, and by the column that lacks a value.
 
     A row that lacks several values counts for each of their columns; `alone` counts rows that lack only one value. If
-    rows are divided into blocks, `by_value` has the rows left out of each block.
+    rows are divided into segments, `by_value` has the rows left out of each, by its key.
     """
 
     n_rows: int = 0
@@ -101,18 +97,17 @@ class LeftOut(NamedTuple):
     by_value: Mapping[Any, Any] = {}
 
     @classmethod
-    def of(cls, wrong: Mapping[str, NDArray[np.bool_]], parted: Any = None) -> LeftOut:
-        """Count the rows of a batch that are invalid in some column; `parted` has the values that divide the rows."""
+    def of(cls, wrong: Mapping[str, NDArray[np.bool_]], segments: RowSegments, columns: Sequence[Any]) -> LeftOut:
+        """Count the rows of a batch that are invalid in some column, also by segment; `columns` divide the rows."""
         times = np.sum(list(wrong.values()), axis=0)
         by_column = {name: int(np.count_nonzero(each)) for name, each in wrong.items()}
         alone = {name: int(np.count_nonzero(each & (times == 1))) for name, each in wrong.items()}
         by_value = {}
-        if parted is not None:
-            rows = np.flatnonzero(times)
-            values, codes = split_values(parted[rows])
-            for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
+        rows = np.flatnonzero(times)
+        for key, part in segments.divide([column[rows] for column in columns]):
+            if part is not None:
                 its = {name: each[rows[part]] for name, each in wrong.items()}
-                by_value[value] = cls.of({name: each for name, each in its.items() if each.any()})
+                by_value[key] = cls.of({name: each for name, each in its.items() if each.any()}, RowSegments(), ())
         return cls(int(np.count_nonzero(times)), by_column, alone, by_value)
 
     @classmethod
@@ -142,9 +137,11 @@ class ColumnReader:
     files : Source
     keys, numbers : sequence of str
         Columns that hold labels, classes or groups, and columns that hold finite numbers.
-    truth, by : str, optional
-        The column of true values, and the column that divides the rows into blocks; both are in `keys` or `numbers`.
-        Rows with a missing value in `by` form a block of their own.
+    truth : str, optional
+        The column of true values, which is in `keys` or `numbers`.
+    segments : RowSegments
+        Columns that divide the rows, which are in `keys` or `numbers` too. Rows with a missing value in one of them are
+        kept.
     rules : RowRules
         Whether rows with a missing label, and rows with another missing value, raise an error or are left out.
     checks : bool
@@ -160,13 +157,13 @@ class ColumnReader:
         numbers: Sequence[str],
         *,
         truth: str | None = None,
-        by: str | None = None,
+        segments: RowSegments = RowSegments(),  # noqa: B008 (never modified)
         rules: RowRules = RowRules(),  # noqa: B008 (never modified)
         checks: bool = True,
         names: Mapping[str, str] | None = None,
     ) -> None:
         rules.check()
-        self.files, self.truth, self.parted_by, self.rules, self._checks = files, truth, by, rules, checks
+        self.files, self.truth, self.parted, self.rules, self._checks = files, truth, segments, rules, checks
         self.columns = list(dict.fromkeys([*keys, *numbers]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
         files.check_columns(self.names)
@@ -193,11 +190,8 @@ class ColumnReader:
         for place, columns in self.checked(piece):
             yield place, {name: self._values(name, column) for name, column in columns.items()}
 
-    def _parted(self, columns: Mapping[str, Any]) -> Any:
-        return None if self.parted_by is None else self._values(self.parted_by, columns[self.parted_by])
-
     def _values(self, name: str, column: Any) -> Any:
-        if name == self.parted_by:
+        if name in self.parted.columns:
             return values_or_missing(self.names[name], column)
         return as_column(self.names[name], column, numeric=name in self._numbers)
 
@@ -213,7 +207,8 @@ class ColumnReader:
             columns = {name: batch.column(k) for k, name in enumerate(self.columns)}
             wrong = self._wrong(columns, place)
             if wrong:
-                dropped.append(LeftOut.of(wrong, self._parted(columns)))
+                parted = [self._values(name, columns[name]) for name in self.parted.columns]
+                dropped.append(LeftOut.of(wrong, self.parted, parted))
                 valid = ~np.any(list(wrong.values()), axis=0)
                 if not valid.any():
                     continue
@@ -248,7 +243,7 @@ class ColumnReader:
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             rule = self.rules.of(is_truth=name == self.truth)
-            if name == self.parted_by or (rule == "raise" and not self._checks):
+            if name in self.parted.columns or (rule == "raise" and not self._checks):
                 continue
             wrong, what = missing_rows(array), "missing value"
             finite = finite_rows(array, infinite=name not in self._numbers)
@@ -277,12 +272,14 @@ class RowReader(ColumnReader):
         Column of the true class.
     scores : sequence of str
         Columns of scores, one per model.
-    weight, by, groups : str, optional
-        Columns of row weights, of values that divide the rows, and of clusters.
+    weight, groups : str, optional
+        Columns of row weights and of clusters.
+    segments : RowSegments
+        Columns that divide the rows.
     are_copies : bool
         Whether weights are numbers of copies.
     are_groups : bool
-        Whether values of `by` are groups, so that each row must have one; otherwise rows without a value form a block.
+        Whether segments are groups, so that each row must have a value; otherwise rows without one are a segment.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     rules : RowRules
@@ -302,7 +299,7 @@ class RowReader(ColumnReader):
         scores: Sequence[str],
         *,
         weight: str | None = None,
-        by: str | None = None,
+        segments: RowSegments = RowSegments(),  # noqa: B008 (never modified)
         groups: str | None = None,
         pos_label: Any = None,
         rules: RowRules = RowRules(),  # noqa: B008 (never modified)
@@ -312,10 +309,11 @@ class RowReader(ColumnReader):
         are_copies: bool = False,
         are_groups: bool = False,
     ) -> None:
-        keys = [name for name in (label, by, groups) if name is not None]
+        keys = [name for name in (label, *segments.columns, groups) if name is not None]
         numbers = [name for name in (*scores, weight) if name is not None]
-        super().__init__(files, keys, numbers, truth=label, by=None if are_groups else by, rules=rules, names=names)
-        self.by = by
+        parted = RowSegments() if are_groups else segments
+        super().__init__(files, keys, numbers, truth=label, segments=parted, rules=rules, names=names)
+        self.segments = segments
         self.label, self.scores, self.weight, self.groups = label, tuple(scores), weight, groups
         self.are_copies = are_copies
         self._wanted, self._parse = pos_label, parse
@@ -335,7 +333,10 @@ class RowReader(ColumnReader):
     @property
     def identity(self) -> list[Any]:
         """The columns and files that are read; two readers of the same rows have equal identities."""
-        columns = [self.label, *self.scores, self.weight, self.by, self.groups, *["copies"] * self.are_copies]
+        by = self.segments.columns
+        crossing = [*by[1:], *["crossed"] * self.segments.are_crossed]
+        columns = [self.label, *self.scores, self.weight, by[0] if by else None, self.groups]
+        columns += [*["copies"] * self.are_copies, *crossing]
         return [columns, self.files.identity]
 
     def weightless(self, pieces: Iterable[Piece]) -> int:
@@ -382,15 +383,17 @@ class RowReader(ColumnReader):
         """
         self._parts |= {**dict.fromkeys(values), **dict.fromkeys(self.left_out.by_value)}
         found = list(self._parts)
-        if self.by is None or not self.files.is_csv:
-            return {value: value for value in (found if self.by is None else ascending(found, self.names[self.by]))}
-        texts = [value for value in found if value is not None]
-        named = dict(zip(texts, name_values(texts), strict=True)) | ({None: None} if None in found else {})
-        missing = [value for value in found if named[value] is None]
-        if len(missing) > 1:
-            raise ValueError(f"{self.names[self.by]} has several words for a missing value among numbers: {missing}")
-        written = {value: name for name, value in named.items()}
-        return {written[value]: value for value in ascending(written, self.names[self.by])}
+        if not self.files.is_csv:
+            return {key: key for key in self.segments.ascending(found, self.names)}
+        named: dict[str, dict[Any, Any]] = {}
+        for name, values in self.segments.values_of(found).items():
+            texts = [value for value in values if value is not None]
+            named[name] = dict(zip(texts, name_values(texts), strict=True)) | ({None: None} if None in values else {})
+            missing = [value for value in values if named[name][value] is None]
+            if len(missing) > 1:
+                raise ValueError(f"{self.names[name]} has several words for a missing value among numbers: {missing}")
+        written = {self.segments.renamed(key, lambda name, value: named[name][value]): key for key in found}
+        return {written[key]: key for key in self.segments.ascending(written, self.names)}
 
     def learn(self) -> None:
         """Read the labels of the first rows, so that errors about other labels don't depend on the reading order."""
@@ -407,9 +410,8 @@ class RowReader(ColumnReader):
             flags = self._flags(self._values(self.label, arrays[self.label]), place)
             scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
-            values, groups = (
-                None if name is None else self._values(name, arrays[name]) for name in (self.by, self.groups)
-            )
+            values = tuple(self._values(name, arrays[name]) for name in self.segments.columns)
+            groups = None if self.groups is None else self._values(self.groups, arrays[self.groups])
             rows = Rows(flags, scores, weights, values, groups)
             if weights is not None and not weights.all():
                 rows = rows.take(weights != 0)

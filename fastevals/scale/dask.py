@@ -101,9 +101,9 @@ class DaskFrame(Frame):
             return _merged_where_they_are(client, answers, merged, task.most_answers)
         return list(self.dask.compute(*_in_tree(answers, merged, 1)))
 
-    def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows that share a value in one partition."""
-        return DaskFrame(self.frame.shuffle(on=column))
+    def by_value(self, columns: Sequence[str]) -> Frame:
+        """Return the same rows, with all rows that share the values of columns in one partition."""
+        return DaskFrame(self.frame.shuffle(on=list(columns)))
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -19,8 +20,9 @@ from fastevals._validation.keys import is_key
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.reading.rows import LeftOut, RowReader, Rows
+from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import ROWS_PER_BATCH, Piece
-from fastevals.reading.values import ascending
+from fastevals.results import as_json as as_plain
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
@@ -126,14 +128,19 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         Column of the true class.
     models : tuple of str
         Columns of scores.
-    weight, by : str or None
-        Columns of weights, and of values that divide the rows.
+    weight : str or None
+        Column of weights.
+    by : str, tuple of str, or None
+        Column of values that divide the rows, or several columns.
     are_copies : bool
         Whether weights are numbers of copies.
     labels : tuple
         The positive and the negative label; None if unknown.
     blocks : dict of label to CountedBlock
-        Counts by value, in ascending order of values; if rows are not divided, the only key is None.
+        Counts by value, in ascending order of values; if rows are not divided, the only key is None. Keys for several
+        columns are tuples: the values of crossed columns, otherwise a column and its value.
+    cross : bool
+        Whether blocks are combinations of the values of several columns.
     left_out : LeftOut
         Numbers of rows left out because they can't be counted.
     n_weightless : int
@@ -147,7 +154,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     label: str
     models: tuple[str, ...]
     weight: str | None = None
-    by: str | None = None
+    by: str | tuple[str, ...] | None = None
     labels: tuple[Any, Any] = (None, None)
     blocks: dict[Any, CountedBlock] = field(default_factory=dict)
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -155,11 +162,27 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     pieces: dict[str, int] = field(default_factory=dict)
     settings: list[Any] = field(default_factory=list)  # settings of a run that was stopped
     are_copies: bool = False
+    cross: bool = False
+
+    @property
+    def segments(self) -> RowSegments:
+        """How columns divide the rows."""
+        return RowSegments.of(self.by, cross=self.cross)
 
     @property
     def n_samples(self) -> int:
         """Number of rows."""
-        return sum(block.n_samples for block in self.blocks.values())
+        return self._of_all_rows(lambda block: block.n_samples)
+
+    @property
+    def n_positives(self) -> int:
+        """Number of positive rows."""
+        return self._of_all_rows(lambda block: block.n_positives)
+
+    def _of_all_rows(self, count: Callable[[CountedBlock], int]) -> int:
+        """Add up a number over blocks; each of several groupings has all rows."""
+        total = sum(count(block) for block in self.blocks.values())
+        return total // max(len(self.segments.groupings), 1)
 
     @property
     def n_dropped(self) -> int:
@@ -182,7 +205,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     def _merged(self, others: Sequence[Self]) -> Self:
         labels = self.labels
         for other in others:
-            for name in ("label", "models", "weight", "by"):
+            for name in ("label", "models", "weight", "by", "cross"):
                 mine, its = getattr(self, name), getattr(other, name)
                 if mine != its:
                     raise ValueError(f"summaries must have the same {name}, got {show(mine)} and {show(its)}")
@@ -190,31 +213,41 @@ class ScoresSummary(Summary, Mapping[Any, S]):
                 raise ValueError("summaries must all have weights of rows, or all numbers of copies, got both")
             labels = joint_labels(labels, other.labels)
         everything = (self, *others)
-        values = {value for each in everything for value in each.blocks}
-        if has_both_types(values):
-            raise ValueError(f"summaries must have values of {self.by!r} of one type, got text and numbers")
+        keys = {key: None for each in everything for key in each.blocks}
+        for name, values in self.segments.values_of(keys).items():
+            if has_both_types(values):
+                raise ValueError(f"summaries must have values of {name!r} of one type, got text and numbers")
         blocks = {}
-        for value in ascending(values):
+        for value in self.segments.ascending(keys, {}):
             first, *more = (each.blocks[value] for each in everything if value in each.blocks)
             blocks[value] = first.merge(*more)
         return type(self)(
             self.label, self.models, self.weight, self.by, labels, blocks,
             LeftOut.total(each.left_out for each in everything), sum(each.n_weightless for each in everything),
             {name: rows for each in everything for name, rows in each.pieces.items()},
-            are_copies=self.are_copies,
+            are_copies=self.are_copies, cross=self.cross,
         )  # fmt: skip
 
-    def with_text_values(self) -> Self:
-        """Return a summary with the column's numeric values converted to text, as they are displayed."""
-        return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
+    def has_types_of(self, column: str) -> set[bool]:
+        """Return whether a column has text, other values, or both."""
+        values = self.segments.values_of(self.blocks)[column]
+        return {isinstance(value, str) for value in values if value is not None}
+
+    def with_text_values(self, columns: Collection[str]) -> Self:
+        """Return a summary with numeric values of columns converted to text, as they are displayed."""
+
+        def rename(name: str, value: Any) -> Any:
+            return _as_text(value) if name in columns else value
+
+        return replace(self, blocks={self.segments.renamed(key, rename): each for key, each in self.blocks.items()})
 
     def _with_json_values(self) -> Self:
         """Return a summary whose values of other types are text, or numbers for decimals, in their order."""
-        blocks = {as_json(value): block for value, block in self.blocks.items()}
-        names = {value: as_json(value) for value in self.left_out.by_value}
-        return replace(
-            self, blocks={value: blocks[value] for value in ascending(blocks)}, left_out=self.left_out.named(names)
-        )
+        segments, keys = self.segments, (*self.blocks, *self.left_out.by_value)
+        names = {key: segments.renamed(key, lambda _, value: as_plain(value)) for key in keys}
+        blocks = {names[key]: block for key, block in self.blocks.items()}
+        ordered = {key: blocks[key] for key in segments.ascending(blocks, {})}
+        return replace(self, blocks=ordered, left_out=self.left_out.named(names))
 
     def share_labels(self) -> None:
         """Copy `labels` to all models' summaries, because some may have counted rows of only one class."""
@@ -242,22 +275,22 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return replace(self, models=tuple(models), blocks=blocks)
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        if any(is_key(value) for value in self.blocks):
+        if any(is_key(value) for values in self.segments.values_of(self.blocks).values() for value in values):
             return self._with_json_values()._payload()
         stored = [summary.to_bytes() for block in self.blocks.values() for summary in block.all_summaries()]
         head = {
             "label": self.label,
             "models": list(self.models),
             "weight": self.weight,
-            "by": self.by,
+            "by": self.by if self.by is None or isinstance(self.by, str) else list(self.by),
             "labels": list(self.labels),
-            "values": as_json(self.blocks),
+            "values": [*map(self._stored_key, self.blocks)],
             "has_probabilities": all(block.probabilities for block in self.blocks.values()),
             "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
             "left_out": [self.left_out.n_rows, self.n_weightless],
             "lacking": [dict(self.left_out.by_column), dict(self.left_out.alone)],
             "lacking_by_value": [
-                [*as_json([value]), its.n_rows, dict(its.by_column), dict(its.alone)]
+                [self._stored_key(value), its.n_rows, dict(its.by_column), dict(its.alone)]
                 for value, its in self.left_out.by_value.items()
             ],
             "pieces": self.pieces,
@@ -266,36 +299,49 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         }
         if self.are_copies:
             head["copies"] = True
+        if self.cross:
+            head["cross"] = True
         content = b"".join(stored)
         whole = np.frombuffer(content + bytes(-len(content) % 8), np.uint64)
         return head, {"summaries": whole}
 
+    def _stored_key(self, key: Any) -> Any:
+        """Return a key as it is stored: a value, the values of crossed columns, or a column's number and its value."""
+        grouping, value = self.segments.of_key(key)
+        if self.segments.are_crossed:
+            return as_json(list(value))
+        (stored,) = as_json([value])
+        return stored if len(self.segments.groupings) < 2 else [self.segments.groupings.index(grouping), stored]
+
     @classmethod
     def _from_payload(cls, fields: Fields) -> Self:
         """Check every field that was read, and build the summary."""
-        by = fields.text_or_none("by")
-        values = from_json(fields.many("values", "labels", lambda value: is_label(value) or value in ENDLESS))
+        given = fields.item("by", "a column, columns or none", _are_columns)
+        by = tuple(given) if isinstance(given, list) else given
+        segments = RowSegments.of(by, cross="cross" in fields and fields.flag("cross"))
+        values = [_read_key(segments, key) for key in fields.many("values", "labels", partial(_is_key_of, segments))]
         models = fields.many("models", "names", lambda name: isinstance(name, str))
         if not models or len(set(models)) < len(models):
             raise ValueError(f"models must have different names, got {listed(models)}")
         if by is None and values not in ([], [None]):
             raise ValueError(f"values must be none where rows are not parted, got {listed(values)}")
-        if by is not None and (None in values[:-1] or has_both_types(values)):
+        if any(has_both_types(each) for each in segments.values_of(values).values()):
             raise ValueError("values must be of one type")
-        if any(value >= after for value, after in pairwise(value for value in values if value is not None)):
+        if len(set(values)) < len(values) or segments.ascending(values, {}) != values:
             raise ValueError("values must be in order")
         n_dropped, n_weightless = fields.many("left_out", "numbers of rows", is_count, 2)
         lacking = fields.many("lacking", "numbers of rows by name", _are_named, 2) if "lacking" in fields else [{}, {}]
         parts: dict[Any, LeftOut] = {}
         if "lacking_by_value" in fields:
-            for value, *its in fields.many("lacking_by_value", "numbers of rows by value", _are_left_out):
-                parts[from_json([value])[0]] = LeftOut(*its)
+            are_left_out = partial(_are_left_out, segments)
+            for key, *its in fields.many("lacking_by_value", "numbers of rows by value", are_left_out):
+                parts[_read_key(segments, key)] = LeftOut(*its)
         summary = cls(
             fields.text("label"), tuple(models), fields.text_or_none("weight"), by, fields.labels(), {},
             LeftOut(n_dropped, lacking[0], lacking[1], parts), n_weightless,
             fields.item("pieces", "numbers of rows by name", _are_named),
             fields.many("settings", "any values", lambda value: True),
-            are_copies="copies" in fields and fields.flag("copies"),
+            are_copies="copies" in fields and fields.flag("copies"), cross=segments.cross,
         )  # fmt: skip
         summary._read_blocks(values, fields)
         return summary
@@ -355,13 +401,42 @@ def _are_named(value: Any) -> bool:
     return isinstance(value, dict) and all(map(is_count, value.values()))
 
 
-def _are_left_out(found: Any) -> bool:
-    """Return whether `found` is a list of a value, its number of rows left out, and two dicts of counts by column."""
+def _are_left_out(segments: RowSegments, found: Any) -> bool:
+    """Return whether `found` is a list of a key, its number of rows left out, and two dicts of counts by column."""
     if not isinstance(found, list) or len(found) != 4:
         return False
-    value, n_rows, *lacking = found
-    is_value = value is None or is_label(value) or value in ENDLESS
-    return is_value and is_count(n_rows) and all(map(_are_named, lacking))
+    key, n_rows, *lacking = found
+    return _is_key_of(segments, key) and is_count(n_rows) and all(map(_are_named, lacking))
+
+
+def _are_columns(by: Any) -> bool:
+    """Return whether a value is a column's name, a list of different names, or None."""
+    if not isinstance(by, list):
+        return by is None or isinstance(by, str)
+    return len(by) > 1 and all(isinstance(name, str) for name in by) and len(set(by)) == len(by)
+
+
+def _is_key_of(segments: RowSegments, key: Any) -> bool:
+    """Return whether a stored key may be one of `segments`."""
+    if segments.are_crossed:
+        return isinstance(key, list) and len(key) == len(segments.columns) and all(map(_is_value, key))
+    if len(segments.groupings) < 2:
+        return _is_value(key)
+    is_pair = isinstance(key, list) and len(key) == 2
+    return is_pair and type(key[0]) is int and 0 <= key[0] < len(segments.groupings) and _is_value(key[1])
+
+
+def _is_value(value: Any) -> bool:
+    return is_label(value) or value in ENDLESS
+
+
+def _read_key(segments: RowSegments, key: Any) -> Any:
+    """Return the key that a stored key means."""
+    if segments.are_crossed:
+        return tuple(from_json(key))
+    if len(segments.groupings) < 2:
+        return from_json([key])[0]
+    return segments.key(segments.groupings[key[0]], from_json([key[1]])[0])
 
 
 # Counting -------------------------------------------------------------------------------------------------------------
@@ -417,18 +492,22 @@ class Counting:
 
         def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
             for rows in reader.rows(piece):
-                for value, part in rows.by_value():
+                for value, part in rows.by_segment(reader.segments):
                     if value not in space:
                         if len(space) == MOST_VALUES:
-                            raise ValueError(f"{reader.names[str(reader.by)]} must have at most {MOST_VALUES} values")
+                            by = listed([reader.names[name] for name in reader.segments.columns])
+                            raise ValueError(f"{by} must have at most {MOST_VALUES} values")
                         with naming_weights(reader, piece):
                             space[value] = self.new_block(reader.scores)
                     with naming_weights(reader, piece):
                         space[value].add(part, are_copies=reader.are_copies)
 
         run(read, pieces, workspace=blocks, progress=progress)
-        columns = (reader.label, reader.scores, reader.weight, reader.by)
-        parts = [ScoresSummary(*columns, blocks=each, are_copies=reader.are_copies) for each in made or [{}]]
+        names, cross = reader.segments.columns, reader.segments.cross
+        by = None if not names else names[0] if len(names) == 1 else names
+        columns = (reader.label, reader.scores, reader.weight, by)
+        settings: dict[str, Any] = {"are_copies": reader.are_copies, "cross": cross}
+        parts = [ScoresSummary(*columns, blocks=each, **settings) for each in made or [{}]]
         whole = parts[0].merge(*parts[1:])
         whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
         whole.labels = reader.labels
@@ -574,7 +653,7 @@ def _samples(reader: RowReader, taken: Sequence[Piece]) -> dict[str, ScoreCells]
 
 def atoms_by_model(reader: RowReader, parts: Sequence[Rows]) -> dict[str, ScoreCells]:
     """Return the atoms of each model's scores in some rows."""
-    rows = Rows.joined([part._replace(weights=None, values=None, groups=None) for part in parts])
+    rows = Rows.joined([part._replace(weights=None, values=(), groups=None) for part in parts])
     return {name: atoms_of_rows(scores, rows.flags) for name, scores in zip(reader.scores, rows.scores, strict=True)}
 
 

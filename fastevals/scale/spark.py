@@ -130,11 +130,11 @@ class SparkFrame(Frame):
         n_rows, last = (column[0].as_py() for column in found.columns)
         return n_rows, 1 + (last or 0)
 
-    def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows that share a value in one partition."""
+    def by_value(self, columns: Sequence[str]) -> Frame:
+        """Return the same rows, with all rows that share the values of columns in one partition."""
         n_rows, _ = self.size
         n = max(min(-(-n_rows // SHUFFLED), MOST_SHUFFLED), -(-n_rows // MOST_ROWS), 1)
-        frame = SparkFrame(self.df.repartition(n, _quoted(column)))
+        frame = SparkFrame(self.df.repartition(n, *map(_quoted, columns)))
         frame.size = n_rows, n
         return frame
 

@@ -27,6 +27,7 @@ from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
 from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
+from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source
 from fastevals.reading.values import split_values
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
@@ -98,8 +99,10 @@ class RankingColumns:
         Column of the true class.
     scores : tuple of str
         Columns of scores, one per model.
-    weight, by : str or None
-        Columns of weights, and of values that divide the rows.
+    weight : str or None
+        Column of weights.
+    by : str, tuple of str, or None
+        Column of values that divide the rows, or columns of groups.
     pos_label : label or None
         The positive class, if given.
     labels : tuple
@@ -115,7 +118,7 @@ class RankingColumns:
     label: str
     scores: tuple[str, ...]
     weight: str | None = None
-    by: str | None = None
+    by: str | tuple[str, ...] | None = None
     pos_label: Any = None
     labels: tuple[Any, Any] = (None, None)
     rules: RowRules = RowRules()  # noqa: RUF009 (never modified)
@@ -130,15 +133,20 @@ class RankingColumns:
     @property
     def names(self) -> list[str]:
         """All columns, without repetition."""
-        others = [name for name in (self.weight, self.by) if name is not None]
-        return list(dict.fromkeys([self.label, *self.scores, *others]))
+        others = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([self.label, *self.scores, *others, *self.segments.columns]))
+
+    @property
+    def segments(self) -> RowSegments:
+        """How values divide the rows; several columns are crossed."""
+        return RowSegments.of(self.by, cross=True)
 
     def reader(self, name: str, batches: Iterator[Any]) -> RowReader:
         """Return a reader of these columns of a partition."""
         return RowReader(
-            _partition(name, self.names, batches), self.label, self.scores, weight=self.weight, by=self.by,
-            pos_label=self.pos_label, rules=self.rules, labels=self.labels, are_copies=self.are_copies,
-            are_groups=self.are_groups,
+            _partition(name, self.names, batches), self.label, self.scores, weight=self.weight,
+            segments=self.segments, pos_label=self.pos_label, rules=self.rules, labels=self.labels,
+            are_copies=self.are_copies, are_groups=self.are_groups,
         )  # fmt: skip
 
 
@@ -178,8 +186,8 @@ class ArgumentColumns:
         numbers = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
         keys = [column for column in self.names if column not in numbers]
         return ColumnReader(
-            _partition(name, self.names, batches), keys, numbers, truth=self.arguments.get("y_true"), by=self.by,
-            rules=self.rules,
+            _partition(name, self.names, batches), keys, numbers, truth=self.arguments.get("y_true"),
+            segments=RowSegments.of(self.by), rules=self.rules,
         )  # fmt: skip
 
 
@@ -503,7 +511,7 @@ def rows_of(reader: RowReader) -> Iterator[Rows]:
 def rows_by_value(reader: RowReader) -> Iterator[tuple[Any, Rows]]:
     """Yield the rows of a partition by value, batch by batch."""
     for batch in rows_of(reader):
-        yield from batch.by_value()
+        yield from batch.by_segment(reader.segments)
 
 
 def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
@@ -625,7 +633,7 @@ class CountGroups(Task):
             with naming_columns({"groups": str(self.columns.by)}, f"in {reader.files.title}"):
                 for summary, scores in zip(found.values(), rows.scores, strict=True):
                     given = {"frequency_weight" if reader.are_copies else "sample_weight": units}
-                    summary.update(rows.flags, scores, rows.values, **given)  # type: ignore[arg-type]
+                    summary.update(rows.flags, scores, *rows.values, **given)  # type: ignore[arg-type]
         for summary in found.values():
             summary._labels = reader.labels
         return found
@@ -705,7 +713,7 @@ class MeasureGroups(Task):
             return None
         rows = Rows.joined(parts)
         weights = rows.weights
-        scores = scores_by_group(rows.flags, rows.scores[0], rows.values, weights, None)
+        scores = scores_by_group(rows.flags, rows.scores[0], list(rows.values), weights, None)
         if self.interval:
             found = auc_of_groups(scores, with_variances=True)
         else:
@@ -718,8 +726,9 @@ class MeasureGroups(Task):
             return None
         arguments = self.columns.arguments.items()  # type: ignore[union-attr]
         arrays = {argument: joined_columns([part[name] for part in parts]) for argument, name in arguments}
-        names = ("y_true", "y_pred", "groups", "sample_weight")
-        return errors_of_groups(TARGETS.metrics(self.metrics), *map(arrays.get, names))
+        groups = [array for argument, array in arrays.items() if argument.startswith("groups")]
+        y_true, y_pred, weights = map(arrays.get, ("y_true", "y_pred", "sample_weight"))
+        return errors_of_groups(TARGETS.metrics(self.metrics), y_true, y_pred, groups, weights)
 
     def merge(self, answers: Iterable[MeasuredGroups]) -> MeasuredGroups:
         """Return the metrics of all groups."""

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from fastevals._execution import progressed
 from fastevals._files import write_file
 from fastevals._naming import escape_controls
-from fastevals._text import format_label, printable
+from fastevals._text import describe_segment, printable
 from fastevals.document.picture import Panel
 from fastevals.document.result import Result
 from fastevals.results import as_json
@@ -36,8 +36,8 @@ class BlockPictures(NamedTuple):
     """The pictures of a command."""
 
     names: Iterable[str]  # of all pictures that a block may have
-    by: str | None  # the --by column: each block has a folder
-    values: Sequence[Any]  # the blocks' values in it
+    by: str | None  # the --by columns, in words: each block has a folder
+    segments: Sequence[tuple[Sequence[str], Any]]  # each block's --by column, or columns, and its value, or values
     block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # of the block at a place, by name
     reason: str = ""  # why blocks have no pictures
     of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # pictures of all blocks in one
@@ -62,14 +62,14 @@ class BlockPictures(NamedTuple):
 
 def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
     """Draw all pictures, each block's in its own folder; return how many there are and where, in words."""
-    names, by, values, block_pictures, reason, of_all = pictures
+    names, by, segments, block_pictures, reason, of_all = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
     where = ""
     if by is not None:
-        pictured = enumerate(values[:MOST_PICTURED])
-        blocks = [(_block_folder(folder, k, by, value), f"{by} = {format_label(value)}") for k, value in pictured]
+        pictured = enumerate(segments[:MOST_PICTURED])
+        blocks = [(_block_folder(folder, k, *segment), describe_segment(*segment)) for k, segment in pictured]
         where = f" in a folder for each {printable(by)}"
-        where += f" of the first {len(blocks)} of {len(values)} only" if len(blocks) < len(values) else ""
+        where += f" of the first {len(blocks)} of {len(segments)} only" if len(blocks) < len(segments) else ""
     count = 0
     for k, (block_folder, title) in enumerate(progressed(blocks, "drawing")):
         if title is not None:
@@ -93,16 +93,19 @@ def _earlier_blocks(numbers: Path) -> list[Path]:
         return []
     try:
         earlier = json.loads(numbers.read_bytes())
-        by, values = earlier["by"], [block["value"] for block in earlier["blocks"]]
+        by = earlier["by"]
+        segments = [(block.get("by", by), block["value"]) for block in earlier["blocks"]]
+        segments = [((its,) if isinstance(its, str) else its, value) for its, value in segments]
+        folders = [_block_folder(numbers.parent, k, *each) for k, each in enumerate(segments[:MOST_PICTURED]) if by]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):  # it is another kind of file
         return []
-    folders = (_block_folder(numbers.parent, k, by, value) for k, value in enumerate(values[:MOST_PICTURED]))
-    return [] if by is None else [each for each in folders if each.is_dir()]
+    return [each for each in folders if each.is_dir()]
 
 
-def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
-    """Return a block's folder, named by its unique number and the safe characters of column and value."""
-    text = f"{by}-{str(value).lower() if isinstance(value, bool) else as_json(value)}"
+def _block_folder(folder: Path, k: int, by: Sequence[str], value: Any) -> Path:
+    """Return a block's folder, named by its unique number and the safe characters of columns and values."""
+    named = zip(by, value if len(by) > 1 else (value,), strict=True)
+    text = "-".join(f"{name}-{str(each).lower() if isinstance(each, bool) else as_json(each)}" for name, each in named)
     return folder / f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
 
 

@@ -163,8 +163,11 @@ class PredictionsModel(TypedDict):
 class AnyBlock(TypedDict):
     """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
 
+    by: NotRequired[Annotated[str, "column that `value` is of, with several columns that are not crossed"]]
     value: Annotated[
-        Any, "value of the --by column; null in the block of rows that have no value, and in a block of all rows"
+        Any,
+        "value of the --by column; null in the block of rows that have no value, and in a block of all rows; with "
+        "--cross, a list of the columns' values",
     ]
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows of the block that are left out because a value can't be used"]
@@ -234,6 +237,7 @@ class OverIntervals(TypedDict):
 class OverScores(TypedDict):
     """Metrics over the values of the --by column."""
 
+    by: NotRequired[Annotated[str, "the column, with several columns that are not crossed"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     n_positives: Annotated[list[int], "number of positive rows for each value"]
@@ -253,6 +257,7 @@ class OverValuesOfModel(TypedDict):
 class OverPredictions(TypedDict):
     """One metric over the values of the --by column."""
 
+    by: NotRequired[Annotated[str, "the column, with several columns that are not crossed"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     metric: Annotated[str, "accuracy, or root_mean_squared_error"]
@@ -307,7 +312,8 @@ class AnyReport(JsonHead):
     pos_label: Annotated[Label | None, "the positive class"]
     weight: Annotated[str | None, "column of --weight"]
     frequency_weight: Annotated[str | None, "column of --frequency-weight"]
-    by: Annotated[str | None, "column of --by"]
+    by: Annotated[str | list[str] | None, "column of --by, or a list of several"]
+    cross: Annotated[bool, "whether blocks are combinations of the values of several columns"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
 
@@ -322,7 +328,10 @@ class ScoresReport(AnyReport):
         dict[str, str | float] | None, "column or constant of cost_fp and of cost_fn; null unless costs differ by row"
     ]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
-    over: Annotated[OverScores | None, "metrics over the values of --by, if there are two or more"]
+    over: Annotated[
+        OverScores | list[OverScores] | None,
+        "metrics over the values of --by, if there are two or more; a list for several columns that are not crossed",
+    ]
     blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]
 
 
@@ -335,7 +344,10 @@ class PredictionsReport(AnyReport):
     classes: Annotated[list[Label] | None, "the classes that occur; null for numbers"]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
-    over: Annotated[OverPredictions | None, "one metric over the values of --by, if there are two or more"]
+    over: Annotated[
+        OverPredictions | list[OverPredictions] | None,
+        "one metric over the values of --by, if there are two or more; a list for several columns that are not crossed",
+    ]
     blocks: Annotated[list[PredictionsBlock], "one per value of --by; empty if there are more than 100 values"]
 
 

@@ -73,7 +73,13 @@ def add_options(parser: Parser) -> None:
         type=parse_number,
         help="largest weight in any file, for fractional weights; summaries to be merged need the same value",
     )
-    add("--by", metavar="COLUMN", help="count the rows of each value of this column separately")
+    add(
+        "--by",
+        metavar="COLUMN",
+        action="append",
+        help="count the rows of each value of this column separately; repeat for more columns",
+    )
+    add("--cross", action="store_true", help="count combinations of the values of several --by")
     add_options_of(parser, ReportOptions, "pos_label")
     add(
         "--cells",
@@ -110,12 +116,12 @@ def run(arguments: argparse.Namespace) -> None:
     for file in (arguments.out, part_of(arguments.out)):
         check_writable(option("out"), file)
     summary = summarize(arguments)
-    roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.by)
+    roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.segments.columns)
     counted = {
         **json_head(),
         "file": arguments.out,
         "n_samples": summary.n_samples,
-        "n_positives": sum(block.n_positives for block in summary.blocks.values()),
+        "n_positives": summary.n_positives,
         "n_dropped": summary.n_dropped,
         "dropped": left_out_values(roles, summary.left_out),
         "models": list(summary.models),
@@ -145,7 +151,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files and write the counts; continue an interrupted run if its arguments are the same."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
-    from fastevals.reading.columns import ColumnRoles
+    from fastevals.reading.columns import ColumnRoles, column_names
     from fastevals.reading.files import open_source
     from fastevals.reading.sources import RowRules
     from fastevals.scale.parquet import threshold_keys
@@ -155,7 +161,8 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.show.report.streams import row_reader
 
     weights = arguments.sample_weight, arguments.frequency_weight
-    roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=arguments.by)
+    by = column_names("by", arguments.by)
+    roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=by, cross=arguments.cross)
     files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
     rules = RowRules(arguments.on_missing_label, arguments.on_invalid)
     source = open_source(files, roles.request(rules, csv_form(arguments)))

@@ -101,11 +101,11 @@ class LocalFrame(Frame):
             found = [join(sent, found[start : start + self.fan]) for start in range(0, len(found), self.fan)]
         return [(problem, dumps(answer)) for problem, answer in found]
 
-    def by_value(self, column: str) -> Frame:
+    def by_value(self, columns: Sequence[str]) -> Frame:
         import pyarrow as pa
 
         whole = pa.concat_tables(self.tables)
-        codes = whole.column(column).combine_chunks().dictionary_encode("encode").indices.to_numpy() % 3
+        codes = whole.column(columns[0]).combine_chunks().dictionary_encode("encode").indices.to_numpy() % 3
         return LocalFrame([whole.filter(pa.array(codes == k)) for k in range(3)])
 
     @contextmanager

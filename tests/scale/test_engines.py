@@ -224,6 +224,26 @@ def test_groups_are_those_of_all_rows(by: str, weight: str | None) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_groups_of_several_columns_are_those_of_all_rows() -> None:
+    parts = frame(COLUMNS, [100, 250])
+    keys = [COLUMNS["user"], COLUMNS["day"]]
+    found = LOCAL.grouped_auc(parts, label="y", score="p", by=["user", "day"], interval="delong")
+    expected = fastevals.grouped_auc(COLUMNS["y"], COLUMNS["p"], keys, interval="delong")
+    assert found.groups.tolist() == expected.groups.tolist()
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.standard_errors, expected.standard_errors)
+    assert found.by == ("user", "day")
+    errors = LOCAL.grouped_metrics(parts, "mae", label="p", score="q", by=["user", "day"])["mae"]
+    named = fastevals.grouped_metrics(COLUMNS["p"], COLUMNS["q"], keys, "mae")["mae"]
+    assert errors.groups.tolist() == named.groups.tolist()
+    np.testing.assert_allclose(errors.values, named.values)
+    with pytest.raises(ValueError, match=r"by must name one or more different columns, got \['user', 'user'\]"):
+        LOCAL.grouped_auc(parts, label="y", score="p", by=["user", "user"])
+    with pytest.raises(ValueError, match="by must be the name of a column"):
+        LOCAL.group_summary(parts, label="y", score="p", by=["user", "day"])  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_errors_of_groups_are_those_of_all_rows() -> None:
     found = LOCAL.grouped_metrics(FRAME, "mean_squared_error", label="target", score="fitted", by="user")
     expected = fastevals.grouped_metrics(COLUMNS["target"], COLUMNS["fitted"], COLUMNS["user"], "mean_squared_error")

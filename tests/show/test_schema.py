@@ -107,6 +107,7 @@ COMPARED = ["compare", "rows.csv", "--label", "c", "--pred", "a", "--pred", "b",
 OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.ScoresReport: [
         of_report(*SCORES, "--by", "k", "--cost-fp", "1", "--prior", "0.2"),
+        of_report(*SCORES, "--by", "k", "--by", "c", resamples="0"),
         of_report(*SCORES, "--by", "k", "--weight", "w", "--threshold", "0.5"),
         of_report(*SCORES, "--by", "v", "--frequency-weight", "f", *DROP, file="gaps.csv"),
         of_report(*SCORES, "--group", "g", resamples=""),
@@ -115,6 +116,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: [summarized(), printed("report", "rows.fe", "--against", "other.fe", "--resamples", "19")][1],
     ],
     schema.PredictionsReport: [
+        of_report(*LABELS, "--by", "k", "--by", "n", resamples="0"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f"),
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Required, Unpack, overload
 
@@ -516,6 +516,7 @@ class Engine:
         ValueError, ImportError
             As for `ranking`.
         """
+        check_names(by=by)
         rules = RowRules(on_missing_label, on_invalid)
         columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, rules)
         task = CountGroups(columns, check_integer("most_scores", most_scores, low=1))
@@ -532,7 +533,7 @@ class Engine:
         *,
         label: str,
         score: str,
-        by: str,
+        by: str | Sequence[str],
         sample_weight: str | None = None,
         frequency_weight: str | None = None,
         pos_label: Any = None,
@@ -549,8 +550,8 @@ class Engine:
         ----------
         data, label, score, sample_weight, frequency_weight, pos_label, on_missing_label, on_invalid
             As for `ranking`.
-        by : str
-            Column with the group of each row.
+        by : str or sequence of str
+            Column with the group of each row, or several: groups are then the combinations of their values.
         interval : {None, "delong"}
             Whether to compute DeLong's intervals for the groups' AUCs and their mean; not available with
             `sample_weight`.
@@ -584,7 +585,7 @@ class Engine:
         *,
         label: str,
         score: str,
-        by: str,
+        by: str | Sequence[str],
         sample_weight: str | None = None,
         pos_label: Any = None,
         on_missing_label: OnInvalid = "raise",
@@ -602,8 +603,8 @@ class Engine:
             Metrics to compute: either metrics of scores and probabilities, or metrics of predicted numbers.
         label, score : str
             Columns of the true class and of scores, or of true and predicted numbers.
-        by : str
-            Column with the group of each row.
+        by : str or sequence of str
+            Column with the group of each row, or several: groups are then the combinations of their values.
 
         Returns
         -------
@@ -622,8 +623,9 @@ class Engine:
         columns: RankingColumns | ArgumentColumns
         rules = RowRules(on_missing_label, on_invalid)
         if kind == TARGETS:
-            arguments = {"label": label, "score": score, "by": by}
-            names = ("y_true", "y_pred", "groups")
+            several = _group_names(by)
+            arguments = {"label": label, "score": score} | {f"by_{k}": name for k, name in enumerate(several)}
+            names = ("y_true", "y_pred", *(f"groups_{k}" for k in range(len(several))))
             columns = _argument_columns(arguments, names, names[:2], Weights(sample_weight), None, rules)
         else:
             columns = _group_columns(label, score, by, Weights(sample_weight), pos_label, rules)
@@ -655,18 +657,23 @@ class Engine:
         found = frame.do(CountValues(columns, kind, options))
         if not found:
             raise frame.no_rows(columns.weight)
-        return _ascending(found, columns.by) if columns.by is not None else found[None]
+        return _ascending(found, str(columns.by)) if columns.by is not None else found[None]
 
     def _grouped(self, data: Any, task: MeasureGroups, alpha: float = 0.05) -> MetricsByGroup:
         """Measure groups; all rows of a group are sent to one worker."""
         columns = task.columns
-        by = columns.by if isinstance(columns, RankingColumns) else columns.arguments["groups"]
+        if isinstance(columns, RankingColumns):
+            by = columns.segments.columns
+        else:
+            by = tuple(name for argument, name in columns.arguments.items() if argument.startswith("groups"))
         frame = self._checked(data, columns)
-        found: MeasuredGroups = frame.by_value(str(by)).do(task)
+        found: MeasuredGroups = frame.by_value(by).do(task)
         if not found.parts:
             raise frame.no_rows(columns.weight)
         positive = named_classes(found.labels).pos_label if isinstance(columns, RankingColumns) else None
-        results = group_results(task.metrics, found.whole(), alpha=alpha, pos_label=positive)
+        results = group_results(
+            task.metrics, found.whole(), alpha=alpha, pos_label=positive, by=by if len(by) > 1 else None
+        )
         return MetricsByGroup(results, pos_label=positive)
 
 
@@ -683,10 +690,20 @@ def _ranking_columns(
 
 
 def _group_columns(
-    label: str, score: str, by: str, weights: Weights, pos_label: Any, rules: RowRules
+    label: str, score: str, by: str | Sequence[str], weights: Weights, pos_label: Any, rules: RowRules
 ) -> RankingColumns:
-    check_names(score=score, by=by)
-    return replace(_ranking_columns(label, score, weights, by, pos_label, rules), are_groups=True)
+    check_names(score=score)
+    columns, names = _ranking_columns(label, score, weights, None, pos_label, rules), _group_names(by)
+    return replace(columns, by=names if len(names) > 1 else names[0], are_groups=True)
+
+
+def _group_names(by: Any) -> tuple[str, ...]:
+    """Return the names of one column of groups or several."""
+    names = (by,) if isinstance(by, str) or not isinstance(by, Iterable) else tuple(by)
+    check_names(**({"by": by} if len(names) < 2 else {f"by[{k}]": name for k, name in enumerate(names)}))
+    if len(set(names)) < len(names) or not names:
+        raise ValueError(f"by must name one or more different columns, got {show(list(names))}")
+    return names
 
 
 def _argument_columns(

@@ -94,8 +94,8 @@ class Frame(ABC):
         """Return the answers of all partitions to a task, some of them merged."""
 
     @abstractmethod
-    def by_value(self, column: str) -> Frame:
-        """Return the same rows, with all rows that share a value in one partition."""
+    def by_value(self, columns: Sequence[str]) -> Frame:
+        """Return the same rows, with all rows that share the values of columns in one partition."""
 
     @abstractmethod
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:

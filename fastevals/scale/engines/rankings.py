@@ -78,7 +78,7 @@ class FrameSample(NamedTuple):
         with contextlib.suppress(ValueError):
             parts += rows_of(reader)
         columns = replace(columns, labels=reader.labels)
-        n_values = len({value for part in parts for value, _ in part.by_value()})
+        n_values = len({value for part in parts for value, _ in part.by_segment(reader.segments)})
         return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {}, is_all)
 
 

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import run
-from fastevals._options import show
+from fastevals._options import listed, show
 from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import MOST_ROWS, check_total
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.reading.sources import Piece
-from fastevals.reading.values import ascending
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
@@ -101,9 +100,7 @@ class ExactScans:
         """Count rows by value and gather the scores of positives; return the blocks of values, ascending."""
         self.reader.learn()
         self.scan(self._gather_all)
-        blocks = [
-            self.blocks[value] for value in ascending(self.blocks, self.reader.names.get(str(self.reader.by), ""))
-        ]
+        blocks = [self.blocks[key] for key in self.reader.segments.ascending(self.blocks, self.reader.names)]
         if not blocks:
             raise self.reader.no_rows()
         for block in blocks:
@@ -278,7 +275,7 @@ class ExactScans:
         def read(numbered: tuple[int, Piece], *space: Any) -> None:
             number, piece = numbered
             for batch, rows in enumerate(self.reader.rows(piece)):
-                for value, part in rows.by_value():
+                for value, part in rows.by_segment(self.reader.segments):
                     visit(part, self._block(value), (number, batch), *space)
 
         run(read, list(enumerate(self.reader.files.pieces)), workspace=workspace, progress=self.progress)
@@ -290,7 +287,8 @@ class ExactScans:
             n = len(self.reader.scores)
             with self._lock:
                 if len(self.blocks) >= MOST_BLOCKS and value not in self.blocks:
-                    raise ValueError(f"the column {self.reader.by!r} has more than {MOST_BLOCKS} values")
+                    by = listed(self.reader.segments.columns)
+                    raise ValueError(f"the values of {by} must be at most {MOST_BLOCKS}, got more")
                 new = BlockRows(
                     value, 0, 0, (0, 0), [HIGHEST] * n, [LOWEST] * n, [[] for _ in range(n)], [[] for _ in range(n)]
                 )

@@ -131,7 +131,9 @@ class ResultsComparison(Result):
     def pictures(self) -> BlockPictures:
         """Return the pictures for `--out`."""
         values = [block.value for block in self.blocks]
-        return BlockPictures(names_of("compare"), self.options.by, values, lambda k: results_panels(self.blocks[k]))
+        by = self.options.by
+        segments = [] if by is None else [((by,), value) for value in values]
+        return BlockPictures(names_of("compare"), by, segments, lambda k: results_panels(self.blocks[k]))
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -85,11 +85,12 @@ def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptio
     return RowAmounts.checked(truth, costs["cost_fp"], costs["cost_fn"], 0.0, (fp, fn, "cost_tp"))
 
 
-def check_few_values(by: str | None, values: list[Any]) -> None:
+def check_few_values(by: Sequence[str], values: list[Any]) -> None:
     """Raise if there are more values of --by than have a block each."""
     if not have_blocks(values):
+        named = " x ".join(map(repr, by))
         raise ValueError(
-            f"{option('by')} {by!r} has {len(values):,} values, and costs by row are measured for up to {MOST_BLOCKS}"
+            f"{option('by')} {named} has {len(values):,} values, and costs by row are measured for up to {MOST_BLOCKS}"
         )
 
 

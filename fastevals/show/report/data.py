@@ -33,7 +33,7 @@ class ReportData:
     metrics: tuple[str, ...]
     blocks: tuple[ReportBlock, ...]
     plan: IntervalPlan | None = None
-    over: OverValues | None = field(default=None, compare=False)
+    overs: tuple[OverValues, ...] = field(default=(), compare=False)
     whole: ReportBlock | None = field(default=None, compare=False)
     n_weightless: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
@@ -46,6 +46,15 @@ class ReportData:
     not_measured: tuple[str, ...] = ()
 
     @property
+    def over(self) -> OverValues | None:
+        """Metrics over the values of the only --by column, or of the first that has several; None if none has."""
+        return self.overs[0] if self.overs else None
+
+    def key(self, block: ReportBlock) -> Any:
+        """Return the key of a block among the segments of the rows."""
+        return self.roles.segments.key(block.by, block.value) if block.by else None
+
+    @property
     def page_blocks(self) -> tuple[ReportBlock, ...]:
         """The blocks that pages show; if --by splits the rows, a block of all rows comes first."""
         return self.blocks if self.whole is None else (self.whole, *self.blocks)
@@ -53,9 +62,9 @@ class ReportData:
 
 @dataclass(frozen=True, slots=True)
 class ReportBlock:
-    """Rows that share a value of the --by column, or all rows; counts are of rows with weight above zero."""
+    """Rows that share a value of a --by column, or all rows; counts are of rows with weight above zero."""
 
-    value: Any  # of the --by column; None for all rows
+    value: Any  # of the --by column, or a tuple of the values of crossed columns; None for all rows
     n_samples: int
     total_weight: float | None  # None without weights
     models: tuple[ModelNumbers, ...]  # in the order given
@@ -69,6 +78,7 @@ class ReportBlock:
     costs: RowCosts | None = None  # if they differ by row
     # For predictions, replicates: fewer than the plan's if its budget is too small.
     n_resamples: int | None = None
+    by: tuple[str, ...] = ()  # the --by column that `value` is of, or crossed columns
 
 
 @dataclass(frozen=True, slots=True)

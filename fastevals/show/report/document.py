@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._text import LONGEST_NAME, describe_block, format_label, format_number, printable, shorten_name
+from fastevals._text import (
+    LONGEST_NAME,
+    describe_block,
+    describe_segment,
+    format_label,
+    format_number,
+    printable,
+    shorten_name,
+)
 from fastevals.document.document import (
     BAR,
     GAP,
@@ -89,11 +97,12 @@ class Report(ReportData, Result):
     metrics : tuple of str
         Metrics of the tables.
     blocks : tuple of ReportBlock
-        One block per value of the --by column, in ascending order; no blocks for more than 100 values.
+        One block per value of each --by column, or per combination with both classes, in ascending order; no blocks
+        for more than 100 values.
     plan : IntervalPlan or None
         How intervals were made; None if none are wanted.
-    over : OverValues or None
-        Metrics over the values of the --by column, if it has two or more.
+    overs : tuple of OverValues
+        Metrics over the values of each --by column, or of combinations, if there are two or more; `over` is the first.
     whole : ReportBlock or None
         All rows as one block, for the page, if the --by column has several values and rows fit in memory.
     n_weightless : int
@@ -144,16 +153,14 @@ class Report(ReportData, Result):
 
 def _report_document(report: ReportData) -> Document:
     """Return the document of a report."""
-    over = report.over
     said = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
     opening = [Later(lambda: _opening(report), TEXT)]
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
-    if over is not None:
-        sections = [over_section(report, over), *_whole_section(report), *sections]
-        if report.roles.kind == "scores":
-            level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
-            said.append(Fact("means", describe_means(report, over) + level, RICH))
+    sections = [*(over_section(report, over) for over in report.overs), *_whole_section(report), *sections]
+    if report.overs and report.roles.kind == "scores":
+        level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
+        said.append(Fact("means", describe_means(report, report.overs[0]) + level, RICH))
     return Document(
         "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
@@ -166,10 +173,11 @@ def _opening(report: ReportData) -> Iterator[Part]:
     """Yield what the text says first: the verdict on all rows, or on the means over the values of --by."""
     from fastevals.show.report.verdict import verdict_over
 
-    if report.roles.by is None:
+    if not report.roles.by:
         yield from _summary(report, report.blocks[0])
-    elif report.over is not None and report.roles.kind == "scores":
-        yield Sentence(verdict_over(report.over, report.plan), "verdict")
+    elif report.roles.kind == "scores":
+        for over in report.overs:
+            yield Sentence(verdict_over(report, over), "verdict")
 
 
 def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
@@ -184,11 +192,11 @@ def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
 
 
 def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Section:
-    by, rows = report.roles.by, describe_rows(report, block)
+    by, rows = block.by, describe_rows(report, block)
     parts: list[Part] = []
-    if by is not None:
-        name, value = shorten_name(printable(by), LONGEST_NAME), shorten_name(format_label(block.value), LONGEST_NAME)
-        parts += [Sentence(f"{name} = {value}: {rows}", "line", TEXT), Later(lambda: _summary(report, block), TEXT)]
+    if by:
+        line = f"{describe_segment(by, block.value, LONGEST_NAME)}: {rows}"
+        parts += [Sentence(line, "line", TEXT), Later(lambda: _summary(report, block), TEXT)]
     parts += [
         Later(lambda: _verdict(report, block), RICH),
         _metrics_written(report, block),
@@ -202,7 +210,7 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     ]
     if report.roles.kind == "scores":
         rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
-    return Section(parts, "" if by is None else describe_block(by, block.value), rows)
+    return Section(parts, describe_block(by, block.value) if by else "", rows)
 
 
 def _costs(block: ReportBlock) -> Iterator[Part]:

@@ -44,7 +44,8 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **({} if has_scores else {"classes": report.labels}),
             "pos_label": report.pos_label,
             **{OPTION_NAMES.get(role, role): column for role, column in roles.weights.items()},
-            "by": roles.by,
+            "by": None if not roles.by else roles.by[0] if len(roles.by) == 1 else list(roles.by),
+            "cross": roles.cross,
             "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(roles, report.left_out),
             **of_kind,
@@ -53,8 +54,11 @@ def report_values(report: ReportData) -> dict[str, Any]:
             "blocks": [_block(report, block) for block in report.blocks],
         }
     )
-    if report.over is not None:
-        values["over"] = (_over_scores if has_scores else _over_predictions)(report, report.over)
+    overs = [(_over_scores if has_scores else _over_predictions)(report, over) for over in report.overs]
+    if roles.are_several:
+        values["over"] = [{"by": over.by[0], **each} for over, each in zip(report.overs, overs, strict=True)]
+    elif overs:
+        (values["over"],) = overs
     return values
 
 
@@ -98,7 +102,7 @@ def _over_scores(report: ReportData, over: OverValues) -> dict[str, Any]:
     """Return metrics over the values of --by, with arrays in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
-    intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
+    intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report, over)}
     section: dict[str, Any] = as_json(
         {
             "values": over.values,
@@ -175,7 +179,9 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
             "notes": block_cautions(report, block),
         }
     dropped = left_out_of(report, block)
+    of_several = {"by": block.by[0]} if report.roles.are_several else {}
     return {
+        **of_several,
         "value": block.value,
         "n_samples": block.n_samples,
         "n_dropped": dropped.n_rows,

@@ -30,6 +30,7 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import RowReader
+from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
@@ -56,6 +57,7 @@ from fastevals.show.report.intervals import (
     values_of,
 )
 from fastevals.show.report.over_values import (
+    DividedRows,
     gather_over_blocks,
     have_blocks,
     measure_over_values,
@@ -86,30 +88,38 @@ class Measure(NamedTuple):
     progress: bool
     has_gains: bool = False  # whether each model has a gain table
 
-    def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
-        """Measure rows in memory."""
+    def rows(self, rows: ScoredRows, groupings: Sequence[DividedRows]) -> dict[str, Any]:
+        """Measure rows in memory, for each way to divide them."""
         metrics, plan = column_metrics(*self.rule), self.plan
         if rows.amounts is not None:
             metrics = drawn_with_costs(metrics, self.rule)
-            check_few_values(self.roles.by, values)
-        blocks: list[ReportBlock] = []
-        parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
+            for grouped in groupings:
+                check_few_values(grouped.by, grouped.values)
+        parts = _blocks_of_rows(groupings, rows)
         if plan is not None:
-            plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
-        why_none = "" if plan is None or codes is None else why_no_delong(rows)
-        for value, _, places in progressed(parts, "measuring"):
-            block_rows = rows if places is None else rows.take(places)
-            blocks.append(self.block(value, block_rows, metrics, plan, len(blocks), why_none is None))
-        over = None
-        if codes is not None and len(values) > 1:
-            over = (
-                gather_over_blocks(blocks, plan, why_none) if blocks else measure_over_values(values, codes, rows, plan)
-            )
+            plan = plan.for_blocks([part.n_samples for part in parts if part.is_measured], len(rows.scores))
+        why_none = "" if plan is None or not groupings else why_no_delong(rows)
+        blocks: list[ReportBlock] = []
+        for part in progressed(parts, "measuring"):
+            of_part = rows if part.places is None else rows.take(part.places)
+            if part.is_measured:
+                block = self.block(part.value, of_part, metrics, plan, len(blocks), why_none is None)
+            else:
+                block = _of_one_class(part.value, of_part)
+            blocks.append(replace(block, by=part.by))
+        overs = []
+        for grouped in groupings:
+            own = [block for block in blocks if block.by == grouped.by]
+            if len(grouped.values) > 1:
+                overs.append(
+                    gather_over_blocks(own, plan, why_none) if own else measure_over_values(grouped, rows, plan)
+                )
+        measured = tuple(block for block in blocks if block.best)
         whole = None
-        if len(blocks) > 1 and self.n_pictured:
+        if len(measured) > 1 and self.n_pictured:
             of_all = None if self.plan is None else self.plan.for_blocks([rows.n_samples], len(rows.scores))
             whole = self.block(None, rows, metrics, of_all, 0, False)
-        return {"blocks": tuple(blocks), "plan": plan, "over": over, "whole": whole}
+        return {"blocks": measured, "plan": plan, "overs": tuple(overs), "whole": whole}
 
     def stream(self, reader: RowReader, reading: Reading) -> dict[str, Any]:
         """Measure files in scans."""
@@ -137,16 +147,16 @@ class Measure(NamedTuple):
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
         for block, measured, specs in zip(streamed, models, defined, strict=True):
-            value = values[block.totals.value]
+            by, value = reader.segments.of_key(values[block.totals.value])
             if block.rows is not None:
-                blocks.append(self.block(value, block.rows, metrics, plan, len(blocks), why_none is None))
+                found = self.block(value, block.rows, metrics, plan, len(blocks), why_none is None)
+                blocks.append(replace(found, by=by))
                 continue
             intervals = None
             if plan is not None:
                 intervals = streamed_intervals(plan, specs, block, measured, joint.get(block.totals.value))
-            blocks.append(_report_block(value, _block_totals(block.ranking(0)), measured, intervals))
-        over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
-        return {"blocks": tuple(blocks), "plan": plan, "over": over}
+            blocks.append(replace(_report_block(value, _block_totals(block.ranking(0)), measured, intervals), by=by))
+        return _with_overs(blocks, plan, why_none, reader.segments)
 
     def streamed_models(
         self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
@@ -157,7 +167,7 @@ class Measure(NamedTuple):
             name, losses = reader.scores[k], None if reader.groups is not None else block.probabilities[k]
             calibrated = calibrate_losses(losses, name, self.plan)
             model = _measure_model(name, block.ranking(k), self.rule, is_pictured, block.known(k), calibrated)
-            if reader.by is not None and why_none is None:
+            if reader.segments.columns and why_none is None:
                 model = replace(model, auc_variance=_variance(curve.moments))
             models.append(model)
         return models
@@ -177,11 +187,13 @@ class Measure(NamedTuple):
             raise ValueError(
                 f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare"
             )
-        if len(summary.blocks) > 1 and not have_blocks(list(summary.blocks)):
-            raise ValueError(
-                f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
-            )
-        for value, counted in summary.blocks.items():
+        for columns in summary.segments.groupings:
+            n_values = sum(summary.segments.of_key(key)[0] == columns for key in summary.blocks)
+            if not have_blocks(range(n_values)):
+                crossed = " x ".join(map(repr, columns))
+                raise ValueError(f"{option('by')} {crossed} has {n_values} values, of which 100 are measured")
+        for key, counted in summary.blocks.items():
+            by, value = summary.segments.of_key(key)
             block = CertifiedBlock(counted)
             models = []
             for name in summary.models:
@@ -201,13 +213,13 @@ class Measure(NamedTuple):
             defined = _defined(metrics, models)
             intervals = None if plan is None else summary_intervals(plan, defined, block, models)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
-            if reference is not None and plan is not None and value in reference.blocks:
-                past = CertifiedBlock(reference.blocks[value])
+            measured = replace(measured, by=by)
+            if reference is not None and plan is not None and key in reference.blocks:
+                past = CertifiedBlock(reference.blocks[key])
                 pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
                 measured = replace(measured, against=pairs)
             blocks.append(measured)
-        over = gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None
-        return {"blocks": tuple(blocks), "plan": plan, "over": over}
+        return _with_overs(blocks, None, "", summary.segments) | {"plan": plan}
 
     def block(
         self,
@@ -248,17 +260,52 @@ class Measure(NamedTuple):
         return replace(_report_block(value, totals, models, intervals), costs=costs)
 
 
-def _blocks_of_rows(
-    values: list[Any], codes: NDArray[np.intp] | None, rows: ScoredRows
-) -> list[tuple[Any, int, NDArray[np.intp] | None]]:
-    """Return each block's value, its number of rows, and their indices, or None for all rows."""
-    if codes is None:
-        return [(values[0], rows.n_samples, None)]
-    places = rows_by_code(codes, len(values))
-    sizes = [part.size for part in places]
-    if rows.are_copies and rows.weights is not None:
-        sizes = np.bincount(codes, rows.weights, len(values)).astype(np.int64).tolist()
-    return list(zip(values, sizes, places, strict=True))
+class _Part(NamedTuple):
+    """Rows to measure: their value, number and places (None for all), and whether both classes are among them."""
+
+    by: tuple[str, ...]
+    value: Any
+    n_samples: int
+    places: NDArray[np.intp] | None
+    is_measured: bool = True
+
+
+def _blocks_of_rows(groupings: Sequence[DividedRows], rows: ScoredRows) -> list[_Part]:
+    """Return each block's rows. Combinations of values with one class are not measured."""
+    if not groupings:
+        return [_Part((), None, rows.n_samples, None)]
+    parts = []
+    for by, values, codes in groupings:
+        if not have_blocks(values):
+            continue
+        places = rows_by_code(codes, len(values))
+        sizes = [part.size for part in places]
+        if rows.are_copies and rows.weights is not None:
+            sizes = np.bincount(codes, rows.weights, len(values)).astype(np.int64).tolist()
+        n_positives = np.bincount(codes[rows.positive], minlength=len(values)).tolist()
+        both = [len(by) == 1 or 0 < count < part.size for count, part in zip(n_positives, places, strict=True)]
+        parts += [_Part(by, *each) for each in zip(values, sizes, places, both, strict=True)]
+    return parts
+
+
+def _of_one_class(value: Any, rows: ScoredRows) -> ReportBlock:
+    """Return a block without metrics, which is listed only."""
+    undefined = dict.fromkeys(SCORE_METRICS, math.nan)
+    copies = np.ones(rows.positive.size) if rows.weights is None or not rows.are_copies else rows.weights
+    n_positives = int(copies[rows.positive].sum())
+    weight = None if rows.weights is None or rows.are_copies else float(rows.weights.sum())
+    models = tuple(ModelNumbers(name, undefined) for name in rows.scores)
+    return ReportBlock(value, rows.n_samples, weight, models, {}, None, n_positives, rows.n_samples - n_positives)
+
+
+def _with_overs(
+    blocks: list[ReportBlock], plan: IntervalPlan | None, why_none: str | None, segments: RowSegments
+) -> dict[str, Any]:
+    """Return the blocks of a report, and the metrics over the values of each grouping."""
+    owns = [[block for block in blocks if block.by == by] for by in segments.groupings]
+    overs = [gather_over_blocks(own, plan, why_none) for own in owns if len(own) > 1]
+    measured = [block for block in blocks if len(block.by) < 2 or (block.n_positives and block.n_negatives)]
+    return {"blocks": tuple(measured), "plan": plan, "overs": tuple(overs)}
 
 
 # Numbers ----------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from fastevals.show.report.intervals import (
     best_models,
     read_intervals,
 )
-from fastevals.show.report.over_values import OverValues, have_blocks
+from fastevals.show.report.over_values import DividedRows, OverValues, have_blocks
 
 Floats = NDArray[np.float64]
 
@@ -84,20 +84,24 @@ class MeasurePredictions(NamedTuple):
             return class_metrics(self.classes)
         return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
 
-    def rows(self, rows: PredictedRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
+    def rows(self, rows: PredictedRows, groupings: Sequence[DividedRows]) -> dict[str, Any]:
         """Measure each block, and metrics over the values of --by; return these fields of a report."""
         metrics = self.metrics(rows)
-        places: list[Any] = [None]
-        if codes is not None:
+        parts: list[Any] = [] if groupings else [((), None, None)]
+        for by, values, codes in groupings:
             places = rows_by_code(codes, len(values)) if have_blocks(values) else []
+            parts += [(by, value, part) for value, part in zip(values, places, strict=False)]
         blocks = [
-            self.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < self.n_pictured)
-            for k, (value, part) in enumerate(progressed(list(zip(values, places, strict=False)), "measuring"))
+            replace(
+                self.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < self.n_pictured),
+                by=by,
+            )
+            for k, (by, value, part) in enumerate(progressed(parts, "measuring"))
         ]
-        over = None if codes is None or len(values) < 2 else self.over(values, codes, rows)
+        overs = tuple(self.over(grouped, rows) for grouped in groupings if len(grouped.values) > 1)
         has_whole = len(blocks) > 1 and self.n_pictured > 0
         whole = self.block(None, rows, metrics, is_pictured=True) if has_whole else None
-        return {"blocks": tuple(blocks), "plan": self.plan, "over": over, "whole": whole}
+        return {"blocks": tuple(blocks), "plan": self.plan, "overs": overs, "whole": whole}
 
     def block(
         self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool
@@ -184,8 +188,9 @@ class MeasurePredictions(NamedTuple):
         (only,) = rows.predicted.values()
         return bootstrap((rows.true, only), specs, **settings)
 
-    def over(self, values: list[Any], codes: NDArray[np.intp], rows: PredictedRows) -> OverValues:
+    def over(self, grouped: DividedRows, rows: PredictedRows) -> OverValues:
         """Measure one metric for each value: accuracy, with Wilson's interval, or the root mean squared error."""
+        by, values, codes = grouped
         n, n_samples = len(values), np.bincount(codes, minlength=len(values))
         has_intervals = self.plan is not None and rows.groups is None
         level = self.plan.confidence_level if self.plan is not None else 0.95
@@ -197,7 +202,7 @@ class MeasurePredictions(NamedTuple):
             found = GroupValues(np.arange(n), [numbers], n_samples, n_samples.astype(np.float64))
             of_values = group_results([name], found, warns=False)[name]
             metrics[model] = {name: replace(of_values, confidence_intervals=ends if has_intervals else None)}
-        return OverValues(values, metrics, have_blocks(values), "")
+        return OverValues(by, values, metrics, have_blocks(values), "")
 
 
 def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> ModelNumbers:

@@ -10,12 +10,19 @@ import numpy as np
 
 from fastevals._distinct import sorted_unique
 from fastevals._naming import option
-from fastevals._text import describe_block, format_label, format_number, printable, shorten_names
+from fastevals._text import (
+    describe_block,
+    describe_by,
+    describe_segment,
+    format_label,
+    format_number,
+    printable,
+    shorten_names,
+)
 from fastevals.infer.bootstrap.bootstrap import DEBIASED, WIDER, methods_in_place_of_bca
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import UNNAMED
-from fastevals.reading.values import ascending
 from fastevals.results import Interval
 from fastevals.show.report.calibrated import calibration_cautions
 from fastevals.show.report.costs import describe_costs
@@ -46,27 +53,32 @@ LIMITS = {DEBIASED: f"{DEBIASED} limits", WIDER: f"the wider of the BCa and {DEB
 
 def facts(report: ReportData) -> Iterator[tuple[str, str]]:
     """Yield facts about columns, rows, thresholds and intervals, each with its name."""
-    roles, has_scores, over = report.roles, report.roles.kind == "scores", report.over
+    roles, has_scores = report.roles, report.roles.kind == "scores"
     yield _truth(report)
     if roles.weight is not None:
         rows = f" row{'s' * (report.n_weightless != 1)}" if has_scores else ""
         left_out = f", {report.n_weightless}{rows} of weight zero left out" if report.n_weightless else ""
         yield "copies" if roles.are_copies else "weight", printable(roles.weight) + left_out
     if report.left_out.n_rows:
-        none_left = report.left_out.by_value.keys() - {block.value for block in report.blocks}
-        names = [format_label(value) for value in ascending(none_left)] if report.blocks else []
-        all_of = f"; all rows of {printable(str(roles.by))} {listed(names)}" if names else ""
+        segments, measured = roles.segments, set(map(report.key, report.blocks))
+        none_left = segments.ascending(report.left_out.by_value.keys() - measured, {}) if report.blocks else []
+        of_one = f"{printable(roles.by[0])} " if len(roles.by) == 1 else ""
+        names = [format_label(key) if of_one else describe_segment(*segments.of_key(key)) for key in none_left]
+        all_of = f"; all rows of {of_one}{listed(names)}" if names else ""
         yield "dropped", describe_left_out(report.left_out, roles.lacking) + all_of
     if doubt := _describe_doubt(report):
         yield "in doubt", doubt
-    if roles.by is None:
+    if not roles.by:
         yield "in all", describe_rows(report, report.blocks[0])
-    elif not report.blocks and over is not None:
+    many = [" x ".join(map(printable, each.by)) for each in report.overs if not each.has_blocks]
+    if many:
         more = "; JSON has each value's AUC" if has_scores else ""
-        yield "by", f"{printable(roles.by)}, more than {MOST_BLOCKS} values: no blocks or pictures{more}"
-        if has_scores:
-            n_samples, n_positives, _ = over.counts
-            yield "in all", f"{n_samples.sum()} rows, {n_positives.sum()} positive"
+        yield "by", f"{listed(many)}, more than {MOST_BLOCKS} values: no blocks or pictures{more}"
+    if not report.blocks and has_scores and report.overs:
+        n_samples, n_positives, _ = report.overs[0].counts
+        yield "in all", f"{n_samples.sum()} rows, {n_positives.sum()} positive"
+    if unmeasured := list(_of_one_class(report)):
+        yield "one class", f"{listed(unmeasured, MOST_NAMED)}: listed, not measured"
     if has_scores and report.blocks:
         yield from _thresholds(report)
     if intervals := (_score_intervals if has_scores else _prediction_intervals)(report):
@@ -80,6 +92,18 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         )
     if report.not_measured:
         yield "omitted", " ".join(report.not_measured)
+
+
+def _of_one_class(report: ReportData) -> Iterator[str]:
+    """Yield the combinations of values that have no block because they have only one class, with their rows."""
+    measured = {(block.by, block.value) for block in report.blocks}
+    for over in report.overs:
+        if over.has_blocks and report.roles.kind == "scores":
+            n_samples, n_positives, _ = over.counts
+            for value, n, positive in zip(over.values, n_samples.tolist(), n_positives.tolist(), strict=True):
+                if (over.by, value) not in measured:
+                    rows = f"{n} row{'s' * (n != 1)}, {'all' if positive else 'none'} positive"
+                    yield f"{describe_segment(over.by, value)} ({rows})"
 
 
 def have_own_thresholds(block: ReportBlock) -> bool:
@@ -160,8 +184,7 @@ def describe_rows(report: ReportData, block: ReportBlock) -> str:
 def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
     """Return the rows of a block that are left out."""
     left_out = report.left_out
-    is_all = report.roles.by is None or block is report.whole
-    return left_out if is_all else left_out.by_value.get(block.value, LeftOut())
+    return left_out.by_value.get(report.key(block), LeftOut()) if block.by else left_out
 
 
 def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
@@ -175,7 +198,7 @@ def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
         yield "threshold", NO_THRESHOLD if report.threshold == math.inf else f"{report.threshold}, for every model"
         return
     does = "maximises" if SCORE_METRICS[report.best].greater_is_better else "minimises"
-    where = "" if report.roles.by is None else " in each block"
+    where = " in each block" if report.roles.by else ""
     yield (
         "threshold",
         f"each model's threshold {does} {SCORE_METRICS[report.best].title}{where} on these same rows, so the metrics "
@@ -260,7 +283,7 @@ def describe_undrawn(report: ReportData) -> str:
     if not sizes:
         return ""
     n_blocks, n_models = len(report.blocks), len(report.roles.models)
-    where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
+    where = f" in {len(sizes)} of {n_blocks} blocks" if report.roles.by else ""
     models = f"{n_models} model{'s' * (n_models != 1)}"
     left = "" if len(sizes) == n_blocks else ", of which other blocks use a part"
     return (
@@ -292,7 +315,7 @@ def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
         elif models:
             notes.append(f"{metric_title(name)} of {listed(models)} is undefined ({_why_undefined(name)})")
     if lacking:
-        subject = describe_block(report.roles.by, block.value)
+        subject = describe_block(block.by, block.value)
         notes.insert(0, f"{subject} has no {missing[0]}: {listed(lacking, 9)} {_are(lacking)} undefined")
     return notes
 
@@ -311,7 +334,7 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return a block's caveats, for text and JSON: why it lacks intervals, or how far to trust its intervals."""
     kind, its = REPORT_KINDS[report.roles.kind], left_out_of(report, block)
     taken = left_out_cautions(its, report.roles.models, kind.lacking)
-    if its.n_rows and report.roles.by is not None:  # without --by the facts say it
+    if its.n_rows and report.roles.by:  # without --by the facts say it
         taken.insert(0, f"dropped {describe_left_out(its, report.roles.lacking)}")
     sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
@@ -349,7 +372,7 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
     intervals = block.intervals
     if report.plan is None or intervals is None:
         return []
-    subject = describe_block(report.roles.by, block.value)
+    subject = describe_block(block.by, block.value)
     if intervals.method is None:
         return [f"{subject} has no intervals: {intervals.why_none}"] if intervals.why_none else []
     if intervals.n_groups is not None:
@@ -465,7 +488,7 @@ def describe_means(report: ReportData, over: OverValues) -> str:
     weight = report.roles.weights["sample_weight"]
     text = f"weighted by {'rows' if weight is None else printable(weight)}"
     if over.n_replicates is not None:
-        by = printable(str(report.roles.by))
+        by = describe_by(over.by)
         text += f"; the mean AUC's interval is from {over.n_replicates:,} replicates of whole values of {by}"
         text += ", other intervals are DeLong's" if over.why_none is None else ""
     elif report.plan is not None and over.why_none is None:
@@ -490,15 +513,14 @@ def _most_undefined(over: OverValues, name: str) -> int:
     return max(metrics[name].n_undefined for metrics in over.metrics.values())
 
 
-def over_cautions(report: ReportData) -> list[str]:
+def over_cautions(report: ReportData, over: OverValues) -> list[str]:
     """Return caveats on the means over the values of --by, for text and JSON.
 
     They say why a mean lacks an interval, or how far to trust the interval.
     """
-    over = report.over
-    if report.plan is None or over is None:
+    if report.plan is None:
         return []
-    by, is_bootstrapped = printable(str(report.roles.by)), over.n_replicates is not None
+    by, is_bootstrapped = describe_by(over.by), over.n_replicates is not None
     aucs = [metrics[AUC] for metrics in over.metrics.values()]
     notes = []
     if is_bootstrapped and any(sorted_unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):

@@ -50,10 +50,14 @@ class ReportOptions:
         "N", "column of the number of copies of each row",
         """str, optional: Column of the number of copies of each row, a whole number; the result is the same as with
         repeated rows. Not with `sample_weight`.""", is_column=True, goes_with=ROWS)
-    by: str | None = own(
-        "COLUMN", "report on each value of this column, and means over them",
-        "str, optional: Report means over this column's values, and a block for each of up to 100 values.",
-        is_column=True, goes_with=ROWS)
+    by: str | Sequence[str] | None = own(
+        "COLUMN", "report on each value of this column, and means over them; repeat",
+        """str or sequence of str, optional: Report means over this column's values, and a block for each of up to 100
+        values; for each of several columns.""", repeats=True, is_column=True, goes_with=ROWS)
+    cross: bool = own(
+        "", "report on combinations of the values of several --by",
+        "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
+        default=False)
     pos_label: Any = POS_LABEL.field(
         doc="label, optional: The positive class; 1 among 0/1, -1/1 and booleans.", goes_with=ROWS)
     threshold: float | None = own(

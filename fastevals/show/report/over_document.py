@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import format_label, format_number, format_tables, printable, shorten_name, shorten_names
+from fastevals._text import (
+    describe_by,
+    format_label,
+    format_number,
+    format_tables,
+    printable,
+    shorten_name,
+    shorten_names,
+)
 from fastevals.document.document import (
     AXIS,
     GAP,
@@ -45,7 +53,7 @@ LISTED = 10  # values with the lowest AUCs, and as many with the highest
 
 def over_section(report: ReportData, over: OverValues) -> Section:
     """Return the overview: means over the values of --by, then each value in a table and, on pages, in pictures."""
-    by = printable(str(report.roles.by))
+    by = describe_by(over.by)
     captions = {"groups": CAPTIONS["groups"]._replace(title=f"{AXIS} by {by}")}
     has_means = report.roles.kind == "scores"
     parts: list[Part] = [*(_means_parts(report, over, by) if has_means else _range_sentences(report, over))]
@@ -61,7 +69,7 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
         Sentence(text, only=TEXT),
         _means_written(report, over),
         *(Sentence(note, "note", TEXT) for note in undefined_over(over)),
-        *(Sentence(note, "caution") for note in over_cautions(report)),
+        *(Sentence(note, "caution") for note in over_cautions(report, over)),
         GAP,
         _ranges_written(report, over),
         Later(lambda: [] if over.has_blocks else _extremes_written(report, over), TEXT),
@@ -72,12 +80,12 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
 def _verdict(report: ReportData, over: OverValues) -> Iterator[Sentence]:
     from fastevals.show.report.verdict import verdict_over
 
-    yield Sentence(verdict_over(over, report.plan), "verdict")
+    yield Sentence(verdict_over(report, over), "verdict")
 
 
 def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]:
     """Yield, for each model of predictions, the mean and the lowest and highest values."""
-    title, by = metric_title(over.metric), printable(str(report.roles.by))
+    title, by = metric_title(over.metric), describe_by(over.by)
     for name, metrics in over.metrics.items():
         metric = metrics[over.metric]
         defined = np.flatnonzero(~np.isnan(metric.values))
@@ -146,7 +154,7 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
     counts = {"rows": metrics[0].n_samples, "positive": metrics[0].n_positives}
     known = {name: numbers for name, numbers in counts.items() if numbers is not None}
     shown = _extremes(metrics[0].values)
-    columns = [str(report.roles.by), *known]
+    columns = [", ".join(over.by), *known]
     columns += [f"{metric_title(over.metric)} of {name}" for name in shorten_names(over.metrics)]
     places = [*[-1] * len(known), *range(len(metrics))]
     title = f"The lowest and the highest {len(shown):,} of {len(over.values):,} values; the JSON has all"
@@ -178,7 +186,7 @@ def _value(metric: GroupedMetric, k: int) -> Number:
 
 def _ranges_written(report: ReportData, over: OverValues) -> Table:
     """Return a row for each model with the range of its AUCs."""
-    by = f"of {shorten_name(printable(str(report.roles.by)))}"
+    by = f"of {shorten_name(describe_by(over.by))}"
     rows = []
     for model, metrics in zip(shorten_names(over.metrics), over.metrics.values(), strict=True):
         auc = metrics[AUC]
@@ -220,7 +228,7 @@ def _extremes_written(report: ReportData, over: OverValues) -> Iterator[Part]:
         (f"{metric_title(AUC)} of {name}", partial(_written_value, other.values))
         for name, other in zip(names[1:], others, strict=True)
     ]
-    by = shorten_name(printable(str(report.roles.by)))
+    by = shorten_name(describe_by(over.by))
     ends = [(f"{by}, {extreme}", places) for extreme, places in (("lowest", low), ("highest", high)) if places]
     tables: list[list[list[str]]] = []
     for n in range(len(columns), len(columns) - len(others) - 1, -1):  # as many models as there is room for

@@ -30,7 +30,8 @@ MANY_COLUMNS = (AUC, "average_precision")  # for many values: one call computes 
 class OverValues:
     """Metrics of each value, and their means."""
 
-    values: list[Any]  # with rows of weight above zero, ascending
+    by: tuple[str, ...]  # the --by column, or several that are crossed
+    values: list[Any]  # with rows of weight above zero, ascending; tuples for crossed columns
     # By model and metric. AUC has DeLong's intervals. The interval of its mean over many values is from a bootstrap of
     # whole values, because some of these values usually lack the rows that DeLong's method needs.
     metrics: dict[str, dict[str, GroupedMetric]]
@@ -51,6 +52,19 @@ class OverValues:
         return auc.n_samples, auc.n_positives, auc.weights
 
 
+class DividedRows(NamedTuple):
+    """Rows divided by a --by column, or by crossed columns: the distinct values, and each row's position in them."""
+
+    by: tuple[str, ...]
+    values: list[Any]
+    codes: NDArray[np.intp]
+
+    def take(self, rows: Any) -> DividedRows:
+        """Return the rows that an index or mask selects, with the values that they have."""
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return DividedRows(self.by, [self.values[k] for k in present.tolist()], codes)
+
+
 class ExtremeValue(NamedTuple):
     """The lowest or highest metric, how many --by values have it, and the place of the one with most rows."""
 
@@ -64,10 +78,9 @@ def have_blocks(values: Sequence[Any]) -> bool:
     return len(values) <= MOST_BLOCKS
 
 
-def measure_over_values(
-    values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
-) -> OverValues:
-    """Measure AUC and average precision for each of many values; `codes` holds the position of each row's value."""
+def measure_over_values(grouped: DividedRows, rows: ScoredRows, plan: IntervalPlan | None) -> OverValues:
+    """Measure AUC and average precision for each of many values."""
+    codes = grouped.codes
     if rows.are_copies and rows.weights is not None:  # other metrics of groups don't take copies
         codes, rows = np.repeat(codes, rows.weights.astype(np.int64)), rows.repeated()
     why_none = "" if plan is None else why_no_delong(rows)
@@ -86,7 +99,7 @@ def measure_over_values(
             metrics[name] = {AUC: auc}
             metrics[name] |= grouped_metrics(rows.positive, scores, codes, MANY_COLUMNS[1:], **weights)
     n_replicates = None if bootstrap_plan is None else bootstrap_plan.n_resamples
-    return OverValues(list(values), metrics, False, why_none, n_replicates)
+    return OverValues(grouped.by, list(grouped.values), metrics, False, why_none, n_replicates)
 
 
 def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_none: str | None) -> OverValues:
@@ -116,7 +129,7 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
             found = found._replace(values=[metrics[model.name][AUC].values], variances=variances)
             tail = check_confidence_level(plan.confidence_level)[1]
             metrics[model.name] |= group_results([AUC], found, alpha=tail, warns=False)
-    return OverValues([block.value for block in blocks], metrics, True, why_none)
+    return OverValues(blocks[0].by, [block.value for block in blocks], metrics, True, why_none)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:

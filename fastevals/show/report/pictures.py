@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import MOST_PAIRS, format_label, printable, shorten_names
+from fastevals._text import MOST_PAIRS, describe_by, format_label, printable, shorten_names
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.picture import Look, Panel, Picture, ThinLines
 from fastevals.measure.curves.cost import compute_probability_cost
@@ -29,6 +29,7 @@ from fastevals.show.report.intervals import is_greater_better, metric_title
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.prediction_pictures import prediction_panels
+from fastevals.show.verdict import listed
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
@@ -58,11 +59,14 @@ def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
 
 def report_pictures(report: ReportData) -> BlockPictures:
     """Return the pictures of a report for `--out`; only the first `MOST_PICTURED` blocks kept counts to draw."""
-    by, blocks = report.roles.by, report.blocks
-    reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
-    of_all = [] if report.over is None else [("groups", group_panels(report.over))]
-    values = [block.value for block in blocks]
-    return BlockPictures(names_of("report"), by, values, lambda k: block_panels(report, blocks[k]), reason, of_all)
+    blocks, several = report.blocks, len(report.overs) > 1
+    many = [describe_by(over.by) for over in report.overs if not over.has_blocks]
+    reason = f"more values of {listed(many)} than have a block each" if many else ""
+    panels = [panel for over in report.overs for panel in group_panels(over, is_named=several)]
+    of_all = [("groups", panels)] if panels else []
+    by = None if not report.roles.by else " and ".join(map(describe_by, report.roles.segments.groupings))
+    segments = [(block.by, block.value) for block in blocks]
+    return BlockPictures(names_of("report"), by, segments, lambda k: block_panels(report, blocks[k]), reason, of_all)
 
 
 # Panels ---------------------------------------------------------------------------------------------------------------
@@ -190,14 +194,15 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
     return Panel(None, picture, forest_size(len(rows)), is_wide=True)
 
 
-def group_panels(over: OverValues) -> list[Panel]:
-    """Return one panel per model with the metric of each --by value."""
+def group_panels(over: OverValues, *, is_named: bool = False) -> list[Panel]:
+    """Return one panel per model with the metric of each --by value; titles may name the --by column."""
     panels = []
     for place, (name, metrics) in enumerate(over.metrics.items()):
         metric = metrics[over.metric]
         intervals = metric.confidence_intervals
         ends = np.full((len(over.values), 2), np.nan) if intervals is None else intervals
-        panels.append(_value_panel(place, name, over.metric, over.values, metric.values, ends, float(metric.mean)))
+        panel = _value_panel(place, name, over.metric, over.values, metric.values, ends, float(metric.mean))
+        panels.append(panel._replace(title=f"{name} by {describe_by(over.by)}") if is_named else panel)
     return panels
 
 

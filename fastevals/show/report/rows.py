@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastevals._text import describe_segment
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
 from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.results import Interval
@@ -19,18 +20,33 @@ Row = dict[str, Any]
 
 # The columns of all reports, whatever their settings, with the values of rows that lack them.
 NUMBERS = dict.fromkeys(("value", "low", "high", "bound_low", "bound_high", "pvalue"), math.nan)
-NOTHING: Row = {**dict.fromkeys(("by", "model", "reference", "metric", "label")), **NUMBERS, "n_samples": 0}
+NOTHING: Row = {**dict.fromkeys(("model", "reference", "metric", "label")), **NUMBERS, "n_samples": 0}
 
 
 def report_columns(report: ReportData) -> Columns:
     """Return a row for each number of a report; without blocks, a row for each value of the --by column."""
-    if not report.blocks and report.over is not None:
-        return _columns_over_values(report.over)
-    return from_rows([
-        NOTHING | {"by": block.value, "n_samples": block.n_samples} | row
+    by = report.roles.by
+    tables = [_columns_over_values(over, by) for over in report.overs if not over.has_blocks]
+    rows = [
+        _named_by(by, block.by, block.value) | NOTHING | {"n_samples": block.n_samples} | row
         for block in report.blocks
         for row in _block_rows(block)
-    ])  # fmt: skip
+    ]
+    tables = [from_rows(rows), *tables] if rows else tables
+    return tables[0] if len(tables) == 1 else stack(({}, table) for table in tables)
+
+
+def _named_by(names: tuple[str, ...], by: tuple[str, ...], value: Any) -> Row:
+    """Return a segment's value as `by`; of several columns its text, and a column for each column's value."""
+    if len(names) < 2:
+        return {"by": value}
+    values = dict(zip(by, value if len(by) > 1 else (value,), strict=True))
+    return {"by": describe_segment(by, value)} | {column_of(name): values.get(name) for name in names}
+
+
+def column_of(name: str) -> str:
+    """Return the frame's column for a column of --by: its name, with a prefix if the frame has one of that name."""
+    return f"by_{name}" if name in NOTHING or name == "by" else name
 
 
 def shown_columns(columns: Columns) -> Columns:
@@ -87,12 +103,14 @@ def _ends(interval: Interval | None, prefix: str = "") -> Row:
     return {} if interval is None else {f"{prefix}low": float(interval.low), f"{prefix}high": float(interval.high)}
 
 
-def _columns_over_values(over: OverValues) -> Columns:
+def _columns_over_values(over: OverValues, by: tuple[str, ...]) -> Columns:
     """Return a row for each value of each metric of each model."""
+    named = from_rows([_named_by(by, over.by, value) for value in over.values])
     columns = stack(
-        ({"model": model, "metric": name}, {"by": as_column(over.values)} | metric._numbers())
+        ({"model": model, "metric": name}, named | metric._numbers())
         for model, metrics in over.metrics.items()
         for name, metric in metrics.items()
     )
     n_rows = columns["by"].size
-    return {name: columns.get(name, np.repeat(as_column([nothing]), n_rows)) for name, nothing in NOTHING.items()}
+    others = {name: columns.get(name, np.repeat(as_column([nothing]), n_rows)) for name, nothing in NOTHING.items()}
+    return {name: columns[name] for name in named} | others

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import dropping, option
-from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals._options import UndefinedMetricWarning, check_costs, check_number, listed, naming_rows, show
 from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
@@ -39,6 +39,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
+from fastevals.reading.segments import crossed
 from fastevals.reading.sources import Reading, RowRules, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
@@ -80,6 +81,7 @@ from fastevals.show.report.measure_predictions import (
     with_class_intervals,
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
+from fastevals.show.report.over_values import DividedRows
 from fastevals.show.report.streams import (
     read_reference,
     read_summaries,
@@ -115,7 +117,9 @@ def counts_predictions(data: Any) -> bool:
 
 def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure each model in each block, and over all values of the --by column."""
-    label, scores, by = options.label, tuple(options.score or ()), options.by
+    label, scores, by = options.label, tuple(options.score or ()), tuple(options.by or ())
+    cross = options.cross
+    _check_cross(by, cross)
     weights = options.sample_weight, options.frequency_weight
     ranking = as_ranking("data", data)
     is_counted = isinstance(ranking, BaseRanking)
@@ -131,21 +135,23 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     if summary is not None:
         _check_no_columns(data, form, options, ())
         label, scores = label or summary.label, scores or summary.models
-        by = summary.by
+        by, cross = summary.segments
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
     if options.against is not None and (summary is None or not are_summaries(options.against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
     by_row = _has_cost_columns(options)
     costs = check_cost_options(options) if by_row else {}
-    roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups, **costs)
+    roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
     reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
     reader, columns = None, NamedColumns({}, data=data_name(data))
     if not is_counted and summary is None:
         source = _open(data, roles, form, rules)
         if reading.fits(source, len(scores)):
             names = roles.message_names()
-            columns = join_columns(source, names, roles.numeric, truth=roles.truth, by=by, rules=rules)
+            columns = join_columns(
+                source, names, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules
+            )
         else:
             if by_row:
                 refuse_unread(options, source.title)
@@ -176,17 +182,12 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             )
             if by_row:
                 rows = rows._replace(amounts=read_amounts(roles, columns, options))
-            values, codes = [None], None
-            if roles.by is not None:
-                values, codes = columns.encode_values(roles.message_names()[roles.by], roles.by)
+            groupings = grouped_rows(columns, roles)
             n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
             if n_weightless:
                 kept = rows.weights != 0
-                rows = rows.take(kept)
-                if codes is not None:
-                    present, codes = np.unique(codes[kept], return_inverse=True)
-                    values = [values[k] for k in present.tolist()]
-            measured = measure.rows(rows, values, codes)
+                rows, groupings = rows.take(kept), [grouped.take(kept) for grouped in groupings]
+            measured = measure.rows(rows, groupings)
     title = columns.data if reader is None else reader.files.name
     title = title if summary is None else summary_name(data)
     return Report(
@@ -204,6 +205,21 @@ def _row_rules(options: ReportOptions) -> RowRules:
     rules = RowRules(options.on_missing_label, options.on_invalid)
     rules.check()
     return rules
+
+
+def _check_cross(by: tuple[str, ...], cross: bool) -> None:
+    """Raise if values of fewer than two columns are to be combined."""
+    if cross and len(by) < 2:
+        raise ValueError(f"{option('cross')} needs {option('by')} twice or more, got {listed(by) or 'none'}")
+
+
+def grouped_rows(columns: NamedColumns, roles: ColumnRoles) -> list[DividedRows]:
+    """Return each way to divide rows by the columns of --by."""
+    if not roles.by:
+        return []
+    called = roles.message_names()
+    coded = {name: columns.encode_values(called[name], name) for name in roles.by}
+    return [DividedRows(by, *crossed([coded[name] for name in by])) for by in roles.segments.groupings]
 
 
 def _open(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules) -> Source:
@@ -300,7 +316,8 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 
 def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure models' predictions in each block."""
-    label, target, by, groups = options.label, options.target, options.by, options.groups
+    label, target, by, groups = options.label, options.target, tuple(options.by or ()), options.groups
+    _check_cross(by, options.cross)
     sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
     check_one_weight(sample_weight, frequency_weight, (option("sample_weight"), option("frequency_weight")))
     models = tuple(options.pred or ())
@@ -320,12 +337,17 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
             other = f" (or {option('target')}, of numbers)" if name == "label" else ""
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
-    others = {"by": by, "groups": groups, "kind": "labels" if target is None else "targets"}
+    others: dict[str, Any] = {
+        "by": by,
+        "cross": options.cross,
+        "groups": groups,
+        "kind": "labels" if target is None else "targets",
+    }
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called, kind = roles.message_names(), roles.kind
     rules = _row_rules(options)
     source = open_source(data, roles.request(rules, form))
-    columns = join_columns(source, called, roles.numeric, truth=roles.truth, by=by, rules=rules)
+    columns = join_columns(source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules)
     with naming_rows(columns.line, dropping()):
         classes = None
         if kind == "labels":
@@ -338,15 +360,13 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         if frequency_weight is not None:
             copies = as_frequencies(called[frequency_weight], columns[frequency_weight])
         drawn_together = None if groups is None else columns.encode_groups(called[groups], groups)
-        values, codes = ([None], None) if by is None else columns.encode_values(called[by], by)
+        groupings = grouped_rows(columns, roles)
     rows, n_weightless = PredictedRows(true, predicted, weights, drawn_together), 0
     times: Any = weights if copies is None else copies
     if times is not None and not (copies is None and times.all()):
         kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
         rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
-        if codes is not None:
-            present, codes = np.unique(codes[kept], return_inverse=True)
-            values = [values[k] for k in present.tolist()]
+        groupings = [grouped.take(kept) for grouped in groupings]
     measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
@@ -358,7 +378,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what}, because there are more than {MOST_SORTED:,} rows.")
     return Report(
-        columns.data, roles, tuple(metrics), **measure.rows(rows, values, codes), n_weightless=n_weightless,
+        columns.data, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
         left_out=columns.left_out, not_measured=tuple(not_measured), **_classes(classes),
     )  # fmt: skip
 

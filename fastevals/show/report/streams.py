@@ -45,7 +45,7 @@ from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores, has_both_types
+from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
 from fastevals.scale.summary import Units, joint_labels
 from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import (
@@ -74,7 +74,8 @@ Key = tuple[Any, int]  # a block's value, and the number of a model
 def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRules) -> RowReader:
     """Return a reader of a source's rows in scans."""
     return RowReader(
-        source, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
+        source, roles.truth, roles.models, weight=roles.weight, segments=roles.segments, groups=roles.groups,
+        pos_label=pos_label,
         are_copies=roles.are_copies, rules=rules, names=roles.message_names(),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
     )  # fmt: skip
@@ -135,11 +136,13 @@ class ExactStream:
         self.reader, self.best, self.costs, self.memory = reader, best, costs, memory
         self.scans = ExactScans(reader, _finite_keys(thresholds), memory, progress)
         self.blocks = self.scans.first()
-        if reader.by is not None and not have_blocks(self.blocks):
-            raise ValueError(
-                f"{option('by')} {reader.by!r} has {len(self.blocks)} values; of files larger than memory at most 100 "
-                "are measured"
-            )
+        for by in reader.segments.groupings:
+            keys = [block.value for block in self.blocks if reader.segments.of_key(block.value)[0] == by]
+            if not have_blocks(keys):
+                raise ValueError(
+                    f"{option('by')} {' x '.join(map(repr, by))} has {len(keys)} values; of files larger than memory "
+                    "at most 100 are measured"
+                )
 
     def count(self, plan: IntervalPlan | None, metrics: Mapping[str, MetricSpec]) -> list[StreamedBlock]:
         """Return all blocks: with rows if the plan resamples them, else with the data for intervals of metrics."""
@@ -276,8 +279,10 @@ def read_summaries(data: Any) -> ScoresSummary:
             found.append(ScoresSummary.from_bytes(read_file(path)))
         except ValueError as error:
             raise ValueError(f"{path!r}: {error}") from None
-    if has_both_types(value for each in found for value in each.blocks):  # CSV columns have no type
-        found = [each.with_text_values() for each in found]
+    if len({(each.by, each.cross) for each in found}) == 1:  # CSV columns have no type
+        names = found[0].segments.columns
+        mixed = [name for name in names if len(set().union(*(each.has_types_of(name) for each in found))) > 1]
+        found = [each.with_text_values(mixed) for each in found] if mixed else found
     try:
         merged: ScoresSummary = found[0].merge(*found[1:])
     except ValueError as error:
@@ -296,13 +301,14 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
     for model in summary.models:
         if model not in reference.models:
             raise ValueError(f"{name} has no scores {model!r}: it has those of {listed(reference.models)}")
-    if summary.by != reference.by:
+    if summary.segments != reference.segments:
         parts = (
-            f"is counted by {by!r}" if by is not None else "is counted as a whole" for by in (reference.by, summary.by)
+            f"is counted by {' x '.join(map(repr, by))}" if by else "is counted as a whole"
+            for by in (reference.segments.columns, summary.segments.columns)
         )
         raise ValueError("{} {}, and the data {}".format(name, *parts))
     if not reference.blocks.keys() & summary.blocks.keys():
-        raise ValueError(f"{name} has no value of {summary.by!r} that the data has")
+        raise ValueError(f"{name} has no value of {listed(summary.segments.columns)} that the data has")
     for each, shown in ((summary, "the data"), (reference, name)):
         if not all(block.has_squares for block in each.blocks.values()):
             raise ValueError(f"{option('against')} has no intervals of {shown}: {why_unknown_squares()}")

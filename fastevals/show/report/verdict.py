@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from fastevals._naming import option
-from fastevals._text import printable
+from fastevals._text import describe_by, printable
 from fastevals.infer.costs.decisions import BEST, FIXED, cost_sentences
 from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.data import ReportBlock, ReportData
-from fastevals.show.report.intervals import IntervalPlan, values_of
+from fastevals.show.report.intervals import values_of
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (
@@ -49,9 +49,10 @@ def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     return list(filter(None, said))
 
 
-def verdict_over(over: OverValues, plan: IntervalPlan | None) -> str:
+def verdict_over(report: ReportData, over: OverValues) -> str:
     """Return a sentence on the means over the values of --by."""
-    title, n_values = SCORE_METRICS[AUC].title, len(over.values)
+    title, plan = SCORE_METRICS[AUC].title, report.plan
+    of_values = f"{len(over.values):,} values" + (f" of {describe_by(over.by)}" if len(report.roles.by) > 1 else "")
     means = {name: metrics[AUC] for name, metrics in over.metrics.items() if not math.isnan(metrics[AUC].mean)}
     if not means:
         return f"No value has both classes: no {title} is defined."
@@ -60,8 +61,8 @@ def verdict_over(over: OverValues, plan: IntervalPlan | None) -> str:
     mean = with_interval(float(auc.mean), interval, None if plan is None else plan.confidence_level)
     others = [f"{printable(name)} has {each.mean:.4f}" for name, each in means.items() if name != greatest]
     if not others:
-        return f"{printable(greatest)}'s mean {title} over {n_values:,} values is {mean}."
-    return f"{printable(greatest)} has the highest mean {title} over {n_values:,} values, {mean}; {listed(others)}."
+        return f"{printable(greatest)}'s mean {title} over {of_values} is {mean}."
+    return f"{printable(greatest)} has the highest mean {title} over {of_values}, {mean}; {listed(others)}."
 
 
 def page_cautions(report: ReportData, block: ReportBlock) -> list[str]:

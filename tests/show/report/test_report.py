@@ -350,7 +350,7 @@ BAD_ARGUMENTS = [
     (["--cost-fn", "0", "--cost-fp", "0"], "--cost-fp and --cost-fn must not both be zero"),
     (["--format", "xml"], "--format: invalid choice: 'xml'"),
     (["--label"], "--label: expected one argument"),
-    (["--by", "fold", "--by", "label"], "--by: must be given once, got 'fold' and 'label'"),
+    (["--by", "fold", "--by", "label"], "--by 'label' is given already, as --label 'label'; a column has one role"),
     (["--label", "label", "--label", "label"], "--label: must be given once, got 'label' and 'label'"),
     (["--format", "json", "--format=text"], "--format: must be given once, got 'json' and 'text'"),
     (["--seed", "1", "--seed", "2"], "--seed: must be given once, got 1 and 2"),
