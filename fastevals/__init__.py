@@ -51,6 +51,7 @@ _NAMES = {
     "many.classes": "ClassRankings",
     "many.folds": "RankingFolds",
     "many.group_comparison": "ComparisonsByGroup GroupComparison compare_groups",
+    "many.group_differences": "DifferencesByGroup GroupDifferences GroupRange group_differences",
     "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
     "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
     "many.queries": "MetricsByQuery QueryMetric compare_query_metrics query_metrics",

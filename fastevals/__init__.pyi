@@ -45,6 +45,7 @@ from fastevals.infer.delong.delong import DelongResult as DelongResult
 from fastevals._options import DependentSplitsWarning as DependentSplitsWarning
 from fastevals.measure.curves.roc import DetCurve as DetCurve
 from fastevals.infer.comparison import Difference as Difference
+from fastevals.many.group_differences import DifferencesByGroup as DifferencesByGroup
 from fastevals.measure.bias_variance.zero_one import DomingosDecomposition as DomingosDecomposition
 from fastevals.split.error_curves import ErrorCurve as ErrorCurve
 from fastevals.split.estimates.results import ErrorEstimate as ErrorEstimate
@@ -55,6 +56,8 @@ from fastevals.measure.curves.gain import GainCurve as GainCurve
 from fastevals.infer.gain_table import GainTable as GainTable
 from fastevals.infer.gain_table import GainTables as GainTables
 from fastevals.many.group_comparison import GroupComparison as GroupComparison
+from fastevals.many.group_differences import GroupDifferences as GroupDifferences
+from fastevals.many.group_differences import GroupRange as GroupRange
 from fastevals.many.groups import GroupedMetric as GroupedMetric
 from fastevals.split.splitters.hold_out import HoldOut as HoldOut
 from fastevals.results import Interval as Interval
@@ -128,6 +131,7 @@ from fastevals.infer.significance.five_by_two import five_by_two_cv_t_test as fi
 from fastevals.infer.significance.friedman import friedman_test as friedman_test
 from fastevals.infer.gain_table import gain_table as gain_table
 from fastevals._execution import get_num_threads as get_num_threads
+from fastevals.many.group_differences import group_differences as group_differences
 from fastevals.many.groups import grouped_auc as grouped_auc
 from fastevals.many.groups import grouped_metrics as grouped_metrics
 from fastevals.split.error_curves import learning_curve as learning_curve

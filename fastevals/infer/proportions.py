@@ -167,20 +167,26 @@ def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) ->
 
 
 def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return the two solutions p of (successes / n - p)^2 = z^2 p (1 - p) / n.
+    """Return the ends of Wilson's interval; the low end is above the high end if `tail` is above 0.5."""
+    from scipy.special import ndtri
+
+    z = -float(ndtri(tail))
+    smaller, larger = score_limits(successes, failures, abs(z))
+    return (smaller, larger) if z >= 0 else (larger, smaller)
+
+
+def score_limits(successes: Floats, failures: Floats, z: Any) -> tuple[Floats, Floats]:
+    """Return the two solutions p of (successes / n - p)^2 = z^2 p (1 - p) / n, for z from 0 on.
 
     The smaller solution is computed from the product of the two solutions, because a difference would lose digits if
     successes are rare.
     """
-    from scipy.special import ndtri
-
-    z = -float(ndtri(tail))
     n = successes + failures
     with np.errstate(invalid="ignore", divide="ignore"):
-        root = abs(z) * np.sqrt(z * z + 4 * successes * (failures / n))
+        root = z * np.sqrt(z * z + 4 * successes * (failures / n))
         larger = np.minimum((2 * successes + z * z + root) / (2 * (n + z * z)), 1.0)
         smaller = 2 * successes * (successes / n) / (2 * successes + z * z + root)
-    return (smaller, larger) if z >= 0 else (larger, smaller)
+    return smaller, larger
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:

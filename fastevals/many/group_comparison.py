@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import warn_undefined
-from fastevals._text import count_of, format_label, printable
+from fastevals._text import count_of, printable
 from fastevals._validation.arrays import as_weights, check_same_length
 from fastevals._validation.labels import as_groups, check_two_models
 from fastevals._validation.tables import find_name
@@ -22,7 +22,7 @@ from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pval
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
 from fastevals.many.group_influences import Differences, GroupedRows, Wins, interval_of_shares
 from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric
-from fastevals.many.groups import key_columns_of
+from fastevals.many.groups import key_columns_of, written_key
 from fastevals.many.models import as_models
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, check_needed_probabilities, metric_kinds
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
@@ -141,7 +141,7 @@ class GroupComparison(Frozen):
     def _described(self, k: int) -> str:
         low, high = self.confidence_intervals[k]
         return (
-            f"{_written(self.groups[k])} ({self.differences[k]:.3g}, simultaneous "
+            f"{written_key(self.groups[k])} ({self.differences[k]:.3g}, simultaneous "
             f"{100 * self.confidence_level:.6g} % interval {low:.3g} to {high:.3g}, adjusted "
             f"{pvalue_text(float(self.adjusted_pvalues[k]), 'two-sided')})"
         )
@@ -190,11 +190,6 @@ class GroupComparison(Frozen):
 
     def __str__(self) -> str:
         return self.to_text().rstrip("\n")
-
-
-def _written(key: Any) -> str:
-    """Return a group's key as text."""
-    return f"({', '.join(map(format_label, key))})" if isinstance(key, tuple) else format_label(key)
 
 
 class ComparisonsByGroup(ByMetric[GroupComparison]):

@@ -24,7 +24,7 @@ from fastevals._options import (
     warn_undefined,
 )
 from fastevals._random import seed_key
-from fastevals._text import first_lines, object_text
+from fastevals._text import first_lines, format_label, object_text
 from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
@@ -75,7 +75,7 @@ class ValuesByKey(Frozen):
         return zip(keys.tolist() if keys.dtype.kind not in "mM" else keys, self.values.tolist(), strict=True)
 
     def __getitem__(self, key: Any) -> float:
-        return float(self.values[_find_group(key, self._keys())])
+        return float(self.values[find_group(key, self._keys())])
 
     def __str__(self) -> str:
         return repr(self) + first_lines(f"{_show_key(key)}: {value:.4g}" for key, value in self)
@@ -203,6 +203,15 @@ def _show_key(key: Any) -> str:
     if isinstance(key, tuple):
         return f"({', '.join(map(_show_key, key))})"
     return show(key) if isinstance(key, (str, bool, int, float, np.generic)) else object_text(key)
+
+
+def written_key(key: Any) -> str:
+    """Return a key as a user would write it in a sentence."""
+    if isinstance(key, tuple):
+        return f"({', '.join(map(written_key, key))})"
+    if isinstance(key, np.generic):
+        return str(key) if key.dtype.kind in "mM" else format_label(key.item())
+    return format_label(key)
 
 
 def group_results(
@@ -673,7 +682,7 @@ def errors_of_groups(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _find_group(key: Any, groups: NDArray[Any]) -> int:
+def find_group(key: Any, groups: NDArray[Any]) -> int:
     """Return the position of a key among ascending group keys."""
     try:
         if groups.dtype.kind in "mM":

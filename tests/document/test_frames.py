@@ -215,6 +215,16 @@ OWN: dict[str, Any] = {
         "model": result.models,
         **dict(zip(("low", "high"), result.confidence_intervals.T, strict=True)),
     },
+    "GroupDifferences": lambda result: {
+        **dict(zip(("low", "high"), result.difference_intervals.T, strict=True)),
+        **dict(zip(("ratio_low", "ratio_high"), result.ratio_intervals.T, strict=True)),
+    },
+    "GroupRange": lambda result: {
+        "measure": ["difference", "ratio"],
+        "value": [result.difference, result.ratio],
+        "low": [result.difference_interval.low, result.ratio_interval.low],
+        "high": [result.difference_interval.high, result.ratio_interval.high],
+    },
     "RankComparison": lambda result: pairs_of(result) | {
         f"{name}_mean_rank": [result.mean_ranks[pair[k]] for pair in result.pairs]
         for k, name in enumerate(("first", "second"))
