@@ -20,7 +20,7 @@ LARGEST_Z = 40.0  # its tail probability is 0 in float64
 BISECTIONS = 60
 
 
-class Shares(NamedTuple):
+class GroupShares(NamedTuple):
     """Successes and trials of shares; numbers of trials may be effective ones. No trials: the share is NaN."""
 
     successes: Floats
@@ -32,28 +32,28 @@ class Shares(NamedTuple):
         with np.errstate(invalid="ignore"):
             return np.asarray(self.successes / self.trials)
 
-    def take(self, places: Any) -> Shares:
+    def take(self, places: Any) -> GroupShares:
         """Return some of the shares."""
-        return Shares(self.successes[places], self.trials[places])
+        return GroupShares(self.successes[places], self.trials[places])
 
-    def limits(self, z: Any) -> Limits:
+    def limits(self, z: Any) -> ShareLimits:
         """Return Wilson's limits, `z` standard errors from the shares."""
-        return Limits(self.values, *score_limits(self.successes, self.trials - self.successes, z))
+        return ShareLimits(self.values, *score_limits(self.successes, self.trials - self.successes, z))
 
 
-class Limits(NamedTuple):
+class ShareLimits(NamedTuple):
     """Shares with the low and high ends of their intervals."""
 
     values: Floats
     low: Floats
     high: Floats
 
-    def take(self, places: Any) -> Limits:
+    def take(self, places: Any) -> ShareLimits:
         """Return some of the shares."""
-        return Limits(*(each[places] for each in self))
+        return ShareLimits(*(each[places] for each in self))
 
 
-def difference_interval(first: Limits, second: Limits) -> tuple[Floats, Floats]:
+def difference_interval(first: ShareLimits, second: ShareLimits) -> tuple[Floats, Floats]:
     """Return the interval of the first share minus the second.
 
     It is Newcombe's method 10 (1998, doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
@@ -64,7 +64,7 @@ def difference_interval(first: Limits, second: Limits) -> tuple[Floats, Floats]:
     return np.maximum(difference - below, -1.0), np.minimum(difference + above, 1.0)
 
 
-def ratio_interval(first: Limits, second: Limits) -> tuple[Floats, Floats]:
+def ratio_interval(first: ShareLimits, second: ShareLimits) -> tuple[Floats, Floats]:
     """Return the interval of the first share over the second (Donner and Zou 2012, doi:10.1177/0962280210383466).
 
     A ratio is inside if the interval of first - ratio * second contains 0.
@@ -83,7 +83,7 @@ def ratio_interval(first: Limits, second: Limits) -> tuple[Floats, Floats]:
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
-def difference_pvalues(first: Shares, second: Shares) -> Floats:
+def difference_pvalues(first: GroupShares, second: GroupShares) -> Floats:
     """Return two-sided p-values for no difference: 1 minus the level of the interval that ends at 0."""
     from scipy.special import ndtr
 

@@ -22,7 +22,7 @@ from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pval
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
 from fastevals.many.group_influences import Differences, GroupedRows, Wins, interval_of_shares
 from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric
-from fastevals.many.groups import key_columns_of, written_key
+from fastevals.many.groups import GROUPS_NAMED, key_columns_of, written_key
 from fastevals.many.models import as_models
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, check_needed_probabilities, metric_kinds
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
@@ -34,7 +34,6 @@ Ints = NDArray[np.int64]
 FEWEST_DEGREES = 10.0  # of freedom, from which a group is part of the test of equal differences
 FEW_ROWS = 10  # rows of a class, below which a difference of AUCs gets a caution
 LEAST_RELATIVE_ERROR = 1e-9  # of a difference: smaller standard errors are rounding errors
-GROUPS_NAMED = 3  # groups named in a conclusion
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

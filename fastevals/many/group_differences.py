@@ -20,8 +20,8 @@ from fastevals.counts import Cells
 from fastevals.document.frames import Columns, leave_unused_out, make_columns
 from fastevals.infer.proportions import SHARES, outcomes
 from fastevals.infer.share_differences import (
-    Limits,
-    Shares,
+    GroupShares,
+    ShareLimits,
     difference_interval,
     difference_pvalues,
     ratio_interval,
@@ -29,7 +29,7 @@ from fastevals.infer.share_differences import (
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import pvalue_text
 from fastevals.many.group_subjects import SUBJECTS
-from fastevals.many.groups import auc_of_groups, find_group, key_columns_of, scores_by_group, written_key
+from fastevals.many.groups import GROUPS_NAMED, auc_of_groups, find_group, key_columns_of, scores_by_group, written_key
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, metric_kinds
 from fastevals.measure.metric_specs import MetricSpec, is_greater_better, parse_metrics
 from fastevals.results import ByMetric, Frozen, Interval, check_confidence_level
@@ -37,11 +37,10 @@ from fastevals.results import ByMetric, Frozen, Interval, check_confidence_level
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DEFAULT_METRICS = ("recall", "false_positive_rate", "prediction_rate")
 EQUALIZED = ("recall", "false_positive_rate")
+PARITY = "prediction_rate"
 REST = "rest"
 FEW_TRIALS = 10  # of a share, below which a group gets a caution
-GROUPS_NAMED = 3  # groups named in a conclusion
 PAIRS_AT_A_TIME = 1_000_000
 MODEL_ROWS = 5  # weight of the model's variance of an AUC, in rows of the rarer class
 
@@ -288,7 +287,7 @@ def group_differences(
     y_true: ArrayLike,
     y_score: ArrayLike,
     groups: Any,
-    metrics: Any = DEFAULT_METRICS,
+    metrics: Any = (*EQUALIZED, PARITY),
     *,
     reference: Any = None,
     confidence_level: float = 0.95,
@@ -393,7 +392,7 @@ def group_differences(
         raise ValueError(f"groups must have two groups or more to compare, got {occurring.size}")
     numbers = np.zeros(coded.width, dtype=np.int64)
     numbers[occurring] = np.arange(occurring.size)
-    rows = _Rows(numbers[places], model, coded.keys(occurring), n_samples[occurring])
+    rows = _RowsOfGroups(numbers[places], model, coded.keys(occurring), n_samples[occurring])
     place = _place_of(reference, rows)
     by = key_names("groups", groups)
     shares = {name: rows.shares(each) for name, each in wanted.items()}
@@ -404,14 +403,14 @@ def group_differences(
     cells = rows.only_cells([each.threshold for each in wanted.values() if each.threshold is not None], kind)
     ranges: dict[str, Any] = {}
     if cells is not None:
-        own = {name: Shares(*_parts(name, cells)) for name in (*EQUALIZED, "prediction_rate")}
+        own = {name: GroupShares(*_parts(name, cells)) for name in (*EQUALIZED, PARITY)}
         odds = {name: own[name] for name in EQUALIZED}
         ranges["equalized_odds"] = _range(odds, rows.keys, level)
-        ranges["demographic_parity"] = _range({"prediction_rate": own["prediction_rate"]}, rows.keys, level)
+        ranges["demographic_parity"] = _range({PARITY: own[PARITY]}, rows.keys, level)
     return DifferencesByGroup(results, labels=model.labels, pos_label=model.pos_label, **ranges)
 
 
-class _Wanted(NamedTuple):
+class _ShareOrAuc(NamedTuple):
     """A share of rows, of scores at a threshold or of labels; or the AUC."""
 
     name: str
@@ -428,7 +427,7 @@ class _Wanted(NamedTuple):
         return "row of the rarer class" if self.is_auc else TRIALS[SHARES[self.name].trials]
 
 
-class _Rows(NamedTuple):
+class _RowsOfGroups(NamedTuple):
     """The rows of one model, with the number of each row's group and the groups' keys and sizes."""
 
     codes: Ints
@@ -445,7 +444,7 @@ class _Rows(NamedTuple):
         negative, false_positive, false_negative, positive = counts
         return Cells(positive, false_positive, false_negative, negative)
 
-    def shares(self, wanted: _Wanted) -> Shares:
+    def shares(self, wanted: _ShareOrAuc) -> GroupShares:
         """Return the successes and trials of each group."""
         if wanted.is_auc:
             return self.aucs(self.codes, self.keys.size)
@@ -457,12 +456,12 @@ class _Rows(NamedTuple):
                     "class with the others, as in group_differences(y_true == label, y_pred == label, ...)"
                 )
             right = np.bincount(self.codes, self.model.true == self.model.models[0], self.keys.size)
-            return Shares(*_parts(wanted.name, Cells(right, self.n_samples - right, 0 * right, 0 * right)))
+            return GroupShares(*_parts(wanted.name, Cells(right, self.n_samples - right, 0 * right, 0 * right)))
         if wanted.threshold is None and is_of_class:
             check_positive_known(wanted.name, self.model.classes)
-        return Shares(*_parts(wanted.name, self.cells(wanted.threshold)))
+        return GroupShares(*_parts(wanted.name, self.cells(wanted.threshold)))
 
-    def aucs(self, codes: Any, n_groups: int) -> Shares:
+    def aucs(self, codes: Any, n_groups: int) -> GroupShares:
         """Return AUCs as shares of the number of trials that has their variance."""
         found = auc_of_groups(
             scores_by_group(self.model.true, self.model.models[0], codes, None, None), with_variances=True
@@ -482,16 +481,16 @@ class _Rows(NamedTuple):
             of_rows = np.where(own > 0, own / (auc * (1 - auc)), of_model)  # type: ignore[operator]
             trials = (rarer + MODEL_ROWS) / (rarer * of_rows + MODEL_ROWS * of_model)
         trials = np.where(np.isnan(auc), 0.0, trials)
-        return Shares(np.nan_to_num(auc) * trials, trials)
+        return GroupShares(np.nan_to_num(auc) * trials, trials)
 
-    def of_rest(self, shares: Shares, wanted: _Wanted) -> Shares:
+    def of_rest(self, shares: GroupShares, wanted: _ShareOrAuc) -> GroupShares:
         """Return the successes and trials of the rows outside each group."""
         if not wanted.is_auc:
-            return Shares(*(each.sum() - each for each in shares))
+            return GroupShares(*(each.sum() - each for each in shares))
         parts = [self.aucs(self.codes == k, 2).take([0]) for k in range(self.keys.size)]
-        return Shares(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return GroupShares(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def n_trials(self, shares: Shares, wanted: _Wanted) -> Ints:
+    def n_trials(self, shares: GroupShares, wanted: _ShareOrAuc) -> Ints:
         """Return the number of rows that a metric is a share of; for AUCs, the rows of the rarer class."""
         if not wanted.is_auc:
             return shares.trials.astype(np.int64)
@@ -516,8 +515,8 @@ def _parts(name: str, cells: Cells) -> tuple[Floats, Floats]:
 
 
 def _compare(
-    name: str, spec: Any, rows: _Rows, shares: Shares, place: int | None, level: float, alpha: float,
-    by: tuple[str, ...] | None, *, metric: _Wanted,
+    name: str, spec: Any, rows: _RowsOfGroups, shares: GroupShares, place: int | None, level: float, alpha: float,
+    by: tuple[str, ...] | None, *, metric: _ShareOrAuc,
 ) -> GroupDifferences:  # fmt: skip
     """Return the comparison in one metric, the worst group first."""
     if place is None:
@@ -566,7 +565,7 @@ def _compare(
     )
 
 
-def _cautions(metric: _Wanted, own: Shares, against: Shares, n_trials: Ints) -> NDArray[Any]:
+def _cautions(metric: _ShareOrAuc, own: GroupShares, against: GroupShares, n_trials: Ints) -> NDArray[Any]:
     """Return what to be careful about in each group; empty text if nothing."""
     what = metric.trials
     plural = what.replace("row", "rows", 1)
@@ -579,7 +578,7 @@ def _cautions(metric: _Wanted, own: Shares, against: Shares, n_trials: Ints) -> 
     return cautions.astype(str)
 
 
-def _range(shares: dict[str, Shares], keys: NDArray[Any], level: float) -> GroupRange:
+def _range(shares: dict[str, GroupShares], keys: NDArray[Any], level: float) -> GroupRange:
     """Return the largest difference and the smallest ratio of independent metrics, at the joint level."""
     own_level = level ** (1 / len(shares))
     found = [_range_of_one(name, each, keys, own_level) for name, each in shares.items()]
@@ -600,7 +599,7 @@ def _intervals(ranges: Sequence[GroupRange], measure: str) -> list[Interval]:
     return [getattr(each, f"{measure}_interval") for each in ranges]
 
 
-def _range_of_one(name: str, shares: Shares, keys: NDArray[Any], level: float) -> GroupRange:
+def _range_of_one(name: str, shares: GroupShares, keys: NDArray[Any], level: float) -> GroupRange:
     """Return the largest difference and the smallest ratio of one metric."""
     from scipy.stats import studentized_range
 
@@ -628,7 +627,7 @@ def _range_of_one(name: str, shares: Shares, keys: NDArray[Any], level: float) -
     )
 
 
-def _ends_of_pairs(limits: Limits) -> tuple[Interval, Interval]:
+def _ends_of_pairs(limits: ShareLimits) -> tuple[Interval, Interval]:
     """Return the largest ends of the differences of all pairs (0 or more), and the smallest ends of their ratios.
 
     Both grow with the distance of two shares. The ends near equality fall with the margins between the shares, the ends
@@ -670,22 +669,22 @@ def _normal_quantile(alpha: float) -> float:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _checked_metric(kind: Any, name: str, spec: Any) -> _Wanted:
+def _checked_metric(kind: Any, name: str, spec: Any) -> _ShareOrAuc:
     """Return a share of rows or the AUC; raise for any other metric."""
     rule = f"be {', '.join(SHARES)} (for scores, at a fixed threshold) or roc_auc, got {name}"
     if not isinstance(spec, MetricSpec) or (kind is not LABELS and kind is not SCORES):
         raise ValueError(f"metrics must {rule}")
     read: Any = kind.metric(spec)
     if spec.name == "roc_auc" and not spec.options:
-        return _Wanted(spec.name)
+        return _ShareOrAuc(spec.name)
     threshold = read.threshold if kind is SCORES else None
     allowed = {"threshold"} if kind is SCORES else set()
     if spec.name not in SHARES or spec.options.keys() - allowed or (kind is SCORES and threshold is None):
         raise ValueError(f"metrics must {rule}")
-    return _Wanted(spec.name, threshold)
+    return _ShareOrAuc(spec.name, threshold)
 
 
-def _place_of(reference: Any, rows: _Rows) -> int | None:
+def _place_of(reference: Any, rows: _RowsOfGroups) -> int | None:
     """Return the place of the reference group; None for the rest of the rows."""
     if reference is None:
         return int(np.argmax(rows.n_samples))
@@ -700,7 +699,7 @@ def _place_of(reference: Any, rows: _Rows) -> int | None:
     return place
 
 
-def _reason(reference: Any, rows: _Rows) -> str:
+def _reason(reference: Any, rows: _RowsOfGroups) -> str:
     shown = ", ".join(written_key(each) for each in rows.keys[:GROUPS_NAMED])
     more = ", ..." if rows.keys.size > GROUPS_NAMED else ""
     return f"the groups are {shown}{more}; got {reference!r}"

@@ -52,6 +52,8 @@ from fastevals.results import MAX_RESAMPLES, NOWHERE, ByMetric, Frozen, Interval
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+GROUPS_NAMED = 3  # in a sentence
+
 
 class ValuesByKey(Frozen):
     """A result with one value per key, iterable as (key, value) pairs in ascending order and indexed by key."""
