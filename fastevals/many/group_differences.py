@@ -447,7 +447,7 @@ class _RowsOfGroups(NamedTuple):
     def shares(self, wanted: _ShareOrAuc) -> GroupShares:
         """Return the successes and trials of each group."""
         if wanted.is_auc:
-            return self.aucs(self.codes, self.keys.size)
+            return self.aucs(self.codes)
         is_of_class = SHARES[wanted.name].trials != "rows"
         if wanted.threshold is None and self.model.labels.size != 2:
             if is_of_class:
@@ -461,12 +461,11 @@ class _RowsOfGroups(NamedTuple):
             check_positive_known(wanted.name, self.model.classes)
         return GroupShares(*_parts(wanted.name, self.cells(wanted.threshold)))
 
-    def aucs(self, codes: Any, n_groups: int) -> GroupShares:
+    def aucs(self, codes: Any) -> GroupShares:
         """Return AUCs as shares of the number of trials that has their variance."""
         found = auc_of_groups(
             scores_by_group(self.model.true, self.model.models[0], codes, None, None), with_variances=True
         )
-        assert len(found.groups) == n_groups
         assert found.n_positives is not None
         assert found.n_negatives is not None
         auc, own = found.values[0], found.variances
@@ -487,7 +486,7 @@ class _RowsOfGroups(NamedTuple):
         """Return the successes and trials of the rows outside each group."""
         if not wanted.is_auc:
             return GroupShares(*(each.sum() - each for each in shares))
-        parts = [self.aucs(self.codes == k, 2).take([0]) for k in range(self.keys.size)]
+        parts = [self.aucs(self.codes == k).take([0]) for k in range(self.keys.size)]
         return GroupShares(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def n_trials(self, shares: GroupShares, wanted: _ShareOrAuc) -> Ints:
