@@ -57,7 +57,10 @@ def write(path: Path, table: Any, rows: int = 700) -> str:
 
 def report(data: Any, **options: Any) -> dict[str, Any]:
     given = {"label": "y", "score": list(MODELS), "n_resamples": 0, **options}
-    return {**fastevals.report(data, **given).to_dict(), "data": None}
+    found = {**fastevals.report(data, **given).to_dict(), "data": None}
+    for model in (model for block in found["blocks"] for model in block["models"]):
+        model.pop("calibration", None)  # scans take it from small cells
+    return found
 
 
 # The same numbers -----------------------------------------------------------------------------------------------------
