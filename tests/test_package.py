@@ -78,11 +78,8 @@ def test_public_names(name: str) -> None:
 
 CLASSES = [value for name in fastevals.__all__ if isinstance(value := getattr(fastevals, name), type)]
 EQUAL = ["BinomialResult", "BootstrapSplit", "BrierDecomposition", "HoldOut", "KFold", "LeaveOneOut", "LeavePOut"]
-EQUAL += [
-    "OperatingPoint",
-    "ScoreDecomposition",
-    "SignificanceResult",
-]  # contain no arrays, whose comparison is not a single bool
+# These contain no arrays, whose comparison is not a single bool.
+EQUAL += ["OperatingPoint", "ScoreDecomposition", "SignificanceResult"]
 
 
 def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:

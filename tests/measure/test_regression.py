@@ -408,7 +408,7 @@ def test_repr_is_short():
 
 def test_to_dict_gives_plain_values():
     one = regression_metrics(Y, P).to_dict()
-    assert set(one) == {*NAMES, "n_samples", "quantile", "names"}
+    assert set(one) == {*NAMES, "mean_error", "n_samples", "quantile", "names"}
     assert all(type(one[name]) is float for name in NAMES)
     many = regression_metrics(Y, {"a": P, "b": Y}).to_dict()
     assert many["mean_absolute_error"] == [0.5, 0.0]

@@ -74,7 +74,7 @@ def points(ranking: Any) -> dict[str, Any]:
     }.items():  # fmt: skip
         asked |= {f"{name}={limit}": ranking.threshold_for(**{name: limit}) for limit in limits}
     for name, entry in SCORE_METRICS.items():
-        if entry.of == "cells":
+        if entry.of == "cells" and entry.greater_is_better is not None:
             asked[f"best {name}"] = ranking.best_threshold(name)
     for name in ("recall", "precision", "accuracy", "informedness", "specificity"):
         asked[f"worst {name}"] = ranking.best_threshold(name, maximize=False)
