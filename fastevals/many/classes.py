@@ -340,7 +340,7 @@ class ClassRankings(Result):
         >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
         >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
         >>> classes.calibration_error(average=None).round(4)
-        array([0.375, 0.35 , 0.15 ])
+        array([0.375, 0.35 , 0.225])
         """
         check_choice("average", average, AreaAverage)
         entry = METRICS[name_among("metric", metric, CALIBRATION_ERRORS)]

@@ -33,7 +33,7 @@ def debiased_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, str
     >>> import fastevals
     >>> counts = fastevals.Ranking([0, 0, 1, 1, 1, 1], [0.25, 0.25, 0.25, 0.75, 0.75, 0.75]).counts
     >>> debiased_calibration_error(counts)
-    0.14433756729740643
+    0.0
     """
     return root_of(debiased_squared_calibration_error(counts, n_bins=n_bins, strategy=strategy))
 
@@ -62,7 +62,7 @@ def debiased_squared_calibration_error(
     >>> import fastevals
     >>> counts = fastevals.Ranking([0, 0, 1, 1, 1, 1], [0.25, 0.25, 0.25, 0.75, 0.75, 0.75]).counts
     >>> debiased_squared_calibration_error(counts)
-    0.020833333333333332
+    -0.020833333333333336
     """
     if counts.tps.dtype.kind == "f":
         raise ValueError(

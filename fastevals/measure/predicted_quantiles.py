@@ -74,7 +74,7 @@ def predicted_quantiles(values: Any, levels: ArrayLike | None = None) -> Predict
     array([4., 5.])
     >>> found = fastevals.batch_metrics([2, 6], [predicted], ["wis", "interval_coverage"])
     >>> found["weighted_interval_score"][0], found["interval_coverage"][0]
-    (0.9666666666666666, 0.5)
+    (1.1, 0.5)
     """
     named = named_columns("values", values)
     if named is None:

@@ -478,7 +478,7 @@ class BaseRanking(ABC):
         --------
         >>> import fastevals
         >>> round(fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).smooth_calibration_error(), 4)
-        0.1542
+        0.1234
         """
         return smooth_calibration_error(self.counts)
 

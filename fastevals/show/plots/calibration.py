@@ -78,8 +78,7 @@ def plot_calibration(
     Examples
     --------
     >>> import fastevals
-    >>> from fastevals.infer.calibration.bands import ReliabilityBand
-    from fastevals.measure.curves.calibration import CalibrationCurve
+    >>> from fastevals.measure.curves.calibration import CalibrationCurve
     >>> from matplotlib.figure import Figure
     >>> counts = fastevals.Ranking([0, 0, 1, 0, 1, 1], [0.1, 0.25, 0.3, 0.75, 0.9, 1.0]).counts
     >>> ax = plot_calibration(CalibrationCurve.from_counts(counts, n_bins=2), ax=Figure().subplots())
