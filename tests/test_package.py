@@ -78,8 +78,11 @@ def test_public_names(name: str) -> None:
 
 CLASSES = [value for name in fastevals.__all__ if isinstance(value := getattr(fastevals, name), type)]
 EQUAL = ["BinomialResult", "BootstrapSplit", "BrierDecomposition", "HoldOut", "KFold", "LeaveOneOut", "LeavePOut"]
-# These contain no arrays, whose comparison is not a single bool.
-EQUAL += ["OperatingPoint", "ScoreDecomposition", "SignificanceResult"]
+EQUAL += [
+    "OperatingPoint",
+    "ScoreDecomposition",
+    "SignificanceResult",
+]  # contain no arrays, whose comparison is not a single bool
 
 
 def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:

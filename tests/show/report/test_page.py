@@ -26,9 +26,7 @@ from fastevals.datasets import load_digits_eight
 from fastevals.document.document import DifferenceCell
 from fastevals.document.page import svg
 from fastevals.document.picture import Picture
-from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.registry import CURVES
-from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
@@ -426,9 +424,9 @@ def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: i
             continue
         pictures = []
         for points in (counts, few):
-            calibration = CalibrationCurve.from_counts(counts) if kind == "probabilities" else None
-            reliability = ReliabilityCurve.from_counts(counts) if kind == "probabilities" else None
-            model: Any = SimpleNamespace(counts=points, calibration=calibration, reliability=reliability)
+            of_probabilities = [each for each in CURVES.values() if each.needs == "probabilities"]
+            curves = {each.name: each.of_counts(counts) for each in of_probabilities} if kind == "probabilities" else {}
+            model: Any = SimpleNamespace(counts=points, curves=curves)
             pictures.append(Picture())
             drawing_of(entry)(pictures[-1], [("m", curve_of(entry, model, {"cost_fp": 1.0, "cost_fn": 5.0}))])
         whole, drawn = map(pixels, pictures)
