@@ -1,7 +1,7 @@
 """Coverage of the interval of the calibration error; ``python -m benches.calibration_error`` prints the table.
 
 The true log-odds are normal. The log-odds of the probabilities are the same if calibrated, higher by a constant, or
-spread further. The true error is that of the population, in bins fixed beforehand or cut at its deciles.
+spread further. The true error is the population's, in fixed bins or in bins cut at its deciles.
 """
 
 from __future__ import annotations

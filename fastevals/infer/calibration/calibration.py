@@ -164,9 +164,9 @@ def calibration(
     - The intervals are rough with fewer than 50 rows of the rarer class, and Spiegelhalter's test rejects too often
       with fewer than 50 clusters; `cautions` then says so. The coverage page has the simulations.
 
-    The time is linear in the number of rows after sorting. For one model without weights, clusters and segments, memory
-    beyond the input is about 40 bytes per row at the peak, of which the result keeps 24 per distinct probability for
-    its bins. Otherwise rows are not sorted until bins are asked for: about 10 bytes per row, 8 per further model, 8 for
+    The time is linear in the number of rows after sorting. For one model without weights, clusters and segments, the
+    call needs about 40 bytes per row beyond the input; the result keeps 24 bytes per distinct probability for its bins.
+    Otherwise rows are not sorted until bins are asked for: about 10 bytes per row, 8 per further model, 8 for
     weights and 4 for clusters (which the result keeps), and 80 bytes per cluster and model. `by` takes 60 per row.
 
     References
