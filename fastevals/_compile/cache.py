@@ -128,7 +128,7 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Return permissions for a new file or folder: only its owner may read it, but all users may if root makes it.
+    """Return permissions for a new file or folder: readable by its owner only, or by all users if root makes it.
 
     In a container image, for example, root makes the cache, and another user may read it.
     """

@@ -5,11 +5,12 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def area_between(thresholds, tps, fps, sums):
-    """Sum, from the lowest score up, what the Wasserstein distance and its standard error need; thresholds descend.
+    """Write the sums for the Wasserstein distance and its standard error; thresholds descend.
 
     sums[0] becomes the area between the two distribution functions. Each score has a signed distance from the lowest
-    score, in which stretches with a higher share of negatives above count as negative. sums[1] and sums[2] become its
-    means over positives and negatives, and sums[3] and sums[4] the means of its squares.
+    score: a stretch between two scores counts as negative if a higher share of the negatives than of the positives is
+    above it. sums[1] and sums[2] become its means over positives and negatives, and sums[3] and sums[4] the means of
+    its squares.
     """
     n_pos, n_neg = float(tps[tps.size - 1]), float(fps[fps.size - 1])
     area, signed = 0.0, 0.0

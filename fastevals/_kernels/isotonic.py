@@ -1,4 +1,4 @@
-"""Isotonic fits of labels drawn under calibration: cells of rows, whose label is positive with their probability."""
+"""Isotonic fits of labels that are drawn under calibration, in cells of rows with equal probabilities."""
 
 import numpy as np
 

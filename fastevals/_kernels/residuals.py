@@ -1,4 +1,4 @@
-"""Sums over bins of probability of residuals: labels minus probabilities."""
+"""Sums of residuals (labels minus probabilities) in bins of probabilities."""
 
 from fastevals._compile.jit import kernel
 

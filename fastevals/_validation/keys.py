@@ -88,7 +88,7 @@ def check_zones(name: str, array: NDArray[Any]) -> None:
 
 
 def with_one_moment(value: Any) -> Any:
-    """Return a time of day that its zone has twice with its offset as its zone; Python takes both for one moment."""
+    """Return a time; if its zone's clock shows it twice, its offset replaces the zone: Python takes both for equal."""
     if type(value) is not datetime.datetime or value.tzinfo is None:
         return value
     offset = value.utcoffset()

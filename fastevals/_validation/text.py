@@ -118,7 +118,7 @@ class GroupKeys(TextLabels):
 
     @classmethod
     def of(cls, objects: Iterable[Any], codes: Codes) -> GroupKeys:
-        """Return keys from objects in any order, of which some may be equal, and each row's position among them."""
+        """Return keys, given objects in any order (some may be equal) and the position of each row's object."""
         objects = list(objects)
         names = ascending_objects(objects)
         places = {each: k for k, each in enumerate(names)}

@@ -253,17 +253,18 @@ def score_drift(
 
     Notes
     -----
-    A bin without a row of one sample counts as half a row, and `caution` says so. Other packages use a share such as
-    0.0001, which makes the PSI larger.
+    If a sample has no rows in a bin, it counts as half a row there, and `caution` says so. Other packages use a share
+    such as 0.0001, which makes the PSI larger.
 
     If both samples come from one distribution, the PSI is distributed like ``(1 / n_today + 1 / n_yesterday)`` times
     chi-square with ``n_bins - 1`` degrees of freedom [1]_. For small samples, 9,999 draws with a fixed seed replace
-    this approximation. With bins at yesterday's quantiles, they are Dirichlet-multinomial counts, whose distribution
-    does not depend on the scores; with given edges, they are drawn from both samples' rows together.
+    this approximation. With bins at yesterday's quantiles, the draws are Dirichlet-multinomial counts, whose
+    distribution does not depend on the scores. With given edges, the rows of both samples are pooled, and today's rows
+    are drawn from them.
 
-    The p-value of KS is exact for up to a million pairs of rows; for more, it is that of one sample with the harmonic
-    size [2]_. If rows have weights, p-values are NaN. If rows are clustered, such as several rows per customer,
-    p-values are too small: pass one row per cluster.
+    The p-value of KS is exact for up to a million pairs of rows; for more, it is the p-value of a one-sample test with
+    ``n_today * n_yesterday / (n_today + n_yesterday)`` rows [2]_. If rows have weights, p-values are NaN. If rows are
+    clustered, such as several rows per customer, p-values are too small: pass one row per cluster.
 
     References
     ----------
@@ -416,7 +417,7 @@ def _drift(today: _Sample, yesterday: _Sample, n_bins: int, edges: NDArray[Any] 
 
 
 def _cut(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the rows of the counts between bins with equally many of yesterday's rows, and the inner edges."""
+    """Cut counts into bins with equally many of yesterday's rows; return the row at each cut, and the inner edges."""
     m = counts.n_neg
     enough: Any = [k * m // n_bins if isinstance(m, int) else k * m / n_bins for k in range(1, n_bins)]
     enough = np.array(enough) if isinstance(m, int) else np.array(enough) * (1 + WEIGHT_ROUNDING)
@@ -426,7 +427,7 @@ def _cut(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.intp], NDArra
 
 
 def _cut_at(counts: ThresholdCounts, edges: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Return the rows of the counts between bins with given inner edges."""
+    """Cut counts into bins with given inner edges; return the row at each cut, and the inner edges."""
     rows = counts.thresholds.size - np.searchsorted(counts.thresholds[::-1], edges[::-1], side="right") - 1
     return np.concatenate(([0], rows, [counts.thresholds.size - 1])), edges
 
@@ -439,7 +440,7 @@ class _Psi(NamedTuple):
 
     @classmethod
     def of(cls, today: NDArray[Any], yesterday: NDArray[Any]) -> _Psi:
-        """Return the PSI of rows by bin, with its standard error by the delta method."""
+        """Return the PSI, given each sample's rows by bin, with its standard error by the delta method."""
         n, m = today.sum(), yesterday.sum()
         p, q = (np.where(each == 0, 0.5, each) / each.sum() for each in (today, yesterday))
         terms = (p - q) * np.log(p / q)
@@ -477,7 +478,7 @@ def _significance(
 
 
 def _ks_pvalue(counts: ThresholdCounts, distance: float, doubt: float) -> float:
-    """Return the p-value of the two-sample KS distance, or of the least distance if it is in doubt."""
+    """Return the p-value of the two-sample KS distance; if the distance has bounds, use the lower bound."""
     from scipy import stats
 
     n, m = int(counts.n_pos), int(counts.n_neg)

@@ -73,7 +73,7 @@ class GainTable(Frozen):
     n_bins : int
         Number of bins.
     n_divided : int
-        Number of cuts that divide rows with equal scores (or the weight of a row).
+        Number of cuts that divide a group of rows with equal scores (or the weight of a row).
     confidence_level : float
         Level of each interval.
     caution : str
@@ -312,10 +312,11 @@ def gain_table(
     random order. `n_divided` counts such cuts. With `sample_weight`, bins have equal weight, and a cut may divide the
     weight of a row.
 
-    Intervals of rates are Wilson's, for the given scores: the boundaries of bins are quantiles of the same rows. With
-    weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective number of rows
-    (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. If rows were counted in ranges of
-    scores, positives are expected values, and intervals are widened by what the ranges leave open.
+    Intervals of rates are Wilson's. They treat the boundaries of bins as fixed, although these are quantiles of the
+    same rows. With weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective
+    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. If rows were
+    counted in ranges of scores, positives are expected values, and intervals are widened to include all values that the
+    ranges allow.
 
     References
     ----------
@@ -545,7 +546,7 @@ def _effective_rows(
     squares: ThresholdCounts | None,
     clusters: _Clusters | None,
 ) -> tuple[Floats, list[str]]:
-    """Return the number of independent rows of weight 1 with the variance of each rate, and cautions."""
+    """Return how many independent rows of weight 1 give each rate its variance, and cautions."""
     ends = list(zip(first, last, rates.tolist(), strict=True))
     if clusters is not None:
         effective = np.array([clusters.effective(cuts, *each, alpha) for each in ends])
@@ -572,7 +573,7 @@ def _effective_rows(
 
 
 def _effective(rate: float, variance: float, of_one_class: float) -> float:
-    """Return the number of rows with the variance of a rate; if all rows are of one class, `of_one_class`."""
+    """Return how many independent rows give a rate this variance; if all rows are of one class, `of_one_class`."""
     return rate * (1 - rate) / variance if 0 < rate < 1 and variance > 0 else of_one_class
 
 
@@ -612,7 +613,7 @@ class _Clusters:
         return rows * float(norm.isf(alpha / 2) / t.isf(alpha / 2, n_clusters - 1)) ** 2
 
     def _places(self, cuts: ShareCuts, cut: int) -> tuple[int, int]:
-        """Return the number of rows wholly above a cut, and their number with those of the next score."""
+        """Return the number of rows wholly above a cut, and this number plus the rows with the next score."""
         thresholds, row = cuts.counts.thresholds, cuts.rows[cut]
         at = thresholds[[row, min(row + 1, thresholds.size - 1)]]
         above, after = (self.scores.size - np.searchsorted(self.scores, at)).tolist()

@@ -36,10 +36,10 @@ def skewed_interval(
 ) -> tuple[Interval, float]:
     """Return Hall's interval for a mean, total or ratio whose estimate may be skewed, and its standard error.
 
-    `powers` has a unit, and sums over n independent units of the squares and cubes of their influences in this unit. An
-    influence is a unit's contribution to the value, minus its expectation. A transformation removes the skewness of the
-    t statistic: Hall, P. (1992), "On the Removal of Skewness by Transformation", Journal of the Royal Statistical
-    Society B 54, 221-228.
+    `powers` has a scale, and the sums of squares and cubes of the influences of n independent units, divided by this
+    scale. An influence is a unit's contribution to the value, minus its expectation. A transformation removes the
+    skewness of the t statistic: Hall, P. (1992), "On the Removal of Skewness by Transformation", Journal of the Royal
+    Statistical Society B 54, 221-228.
     """
     from scipy.stats import t
 
@@ -54,7 +54,7 @@ def skewed_interval(
 
 
 def _unskewed(place: float, skewness: float) -> float:
-    """Return the t statistic that Hall's transformation maps to a place."""
+    """Return the t statistic that Hall's transformation maps to `place`."""
     if abs(skewness) < 1e-6:  # the limit of the formula, whose digits cancel
         return place
     return 3 / skewness * (math.cbrt(1 + skewness * (place - skewness / 6)) - 1)

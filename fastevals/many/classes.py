@@ -352,10 +352,10 @@ class ClassRankings(Result):
         return self._averaged(entry.name, values, average, self.support, f"classes {WITHOUT_PAIRS}")
 
     def top_label(self) -> Ranking:
-        """Rank rows by their highest probability; rows of the class that has it are the positives.
+        """Rank rows by their highest probability; a row is positive if it is of the class with this probability.
 
         Its calibration is the top-label (confidence) calibration: ``top_label().expected_calibration_error(15)``, or
-        ``calibration(classes.top_label())``. Of equal probabilities, the first class counts.
+        ``calibration(classes.top_label())``. If classes tie for the highest probability, the first one counts.
 
         Returns
         -------

@@ -213,7 +213,7 @@ def compare_groups(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ComparisonsByGroup:
-    """Compare models within each group of rows; list the groups where a model is worse than the reference first.
+    """Compare models with a reference within each group of rows; groups where a model is worse come first.
 
     Intervals and adjusted p-values are simultaneous over all groups: if the models are equal everywhere, any group is
     called different with a probability of at most ``1 - confidence_level``. Nothing is resampled.

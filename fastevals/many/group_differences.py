@@ -93,7 +93,7 @@ class GroupRange(Frozen):
     def conclusion(self) -> str:
         """The two groups that differ most, with the difference, the ratio and their intervals."""
         if math.isnan(self.difference):
-            return f"The {self.metric} is defined in fewer than two groups, so nothing follows about its differences."
+            return f"The {self.metric} is defined in fewer than two groups, so it cannot be compared."
         return (
             f"The {self.metric} is highest in {written_key(self.highest)} ({self.highest_value:.3g}) and lowest in "
             f"{written_key(self.lowest)} ({self.lowest_value:.3g}): {self.summary}."
@@ -346,15 +346,15 @@ def group_differences(
     interval of the difference and the interval of the ratio therefore agree. Sidak's correction is conservative for
     differences that share a reference.
 
-    Wilson's limits of an AUC use the number of trials that gives a share the variance of the AUC. This variance is a
-    mean of DeLong's variance, weighted by the rows of the rarer class, and Hanley and McNeil's, with a weight of 5
-    rows. DeLong's variance alone is too small for AUCs near 1 with few rows.
+    Wilson's limits of an AUC use the number of trials with which a share would have the AUC's variance. This variance
+    is a weighted mean of DeLong's variance, whose weight is the number of rows of the rarer class, and Hanley and
+    McNeil's, whose weight is 5. DeLong's variance alone is too small for AUCs near 1 with few rows.
 
     The range of a metric over groups is a maximum over all pairs. Its interval is a projection of simultaneous
-    intervals of all pairs, at the level of Tukey's studentized range: the largest low end (or 0) to the largest high
-    end. It is conservative. If groups are equal, it begins at 0 and ends far above 0 unless groups are large.
-    Equalised odds use both metrics at the level ``confidence_level ** 0.5``, because recall and false positive rate
-    come from different rows.
+    intervals of all pairs, at the level of Tukey's studentized range: from the largest low end (or 0) to the largest
+    high end. It is conservative. If groups are equal, the interval begins at 0, and it ends far above 0 unless groups
+    are large. Equalised odds use both metrics at the level ``confidence_level ** 0.5``, because recall and false
+    positive rate come from different rows.
 
     References
     ----------
@@ -411,7 +411,7 @@ def group_differences(
 
 
 class _ShareOrAuc(NamedTuple):
-    """A share of rows, of scores at a threshold or of labels; or the AUC."""
+    """A metric that is a share of rows (of labels, or of scores at a threshold), or the AUC."""
 
     name: str
     threshold: Any = None
@@ -436,7 +436,7 @@ class _RowsOfGroups(NamedTuple):
     n_samples: Ints
 
     def cells(self, threshold: Any) -> Cells:
-        """Return the cells of each group, of labels of two classes or of scores at a threshold."""
+        """Return each group's confusion matrix, for labels of two classes or for scores at a threshold."""
         true, predicted = self.model.true, self.model.models[0]
         predicted = predicted if threshold is None else predicted >= threshold
         places = self.codes * 4 + 2 * true.astype(np.int64) + predicted
@@ -462,7 +462,7 @@ class _RowsOfGroups(NamedTuple):
         return GroupShares(*_parts(wanted.name, self.cells(wanted.threshold)))
 
     def aucs(self, codes: Any) -> GroupShares:
-        """Return AUCs as shares of the number of trials that has their variance."""
+        """Return AUCs as shares; their numbers of trials give shares the variances of the AUCs."""
         found = auc_of_groups(
             scores_by_group(self.model.true, self.model.models[0], codes, None, None), with_variances=True
         )
@@ -497,7 +497,7 @@ class _RowsOfGroups(NamedTuple):
         return np.asarray(np.minimum(positives, self.n_samples - positives))
 
     def only_cells(self, thresholds: list[Any], kind: Any) -> Cells | None:
-        """Return the cells if there is only one threshold, or labels of two classes of which one is positive."""
+        """Return the cells for the only threshold, or for labels with a known positive class; otherwise None."""
         if kind is LABELS:
             known = self.model.labels.size == 2 and self.model.pos_label is not None
             return self.cells(None) if known else None
@@ -629,8 +629,9 @@ def _range_of_one(name: str, shares: GroupShares, keys: NDArray[Any], level: flo
 def _ends_of_pairs(limits: ShareLimits) -> tuple[Interval, Interval]:
     """Return the largest ends of the differences of all pairs (0 or more), and the smallest ends of their ratios.
 
-    Both grow with the distance of two shares. The ends near equality fall with the margins between the shares, the ends
-    far from equality grow with the margins outside. Only pairs of groups that no other group surpasses are computed.
+    Both ends of a pair are further from equality the further apart its shares are. Margins on the inner sides of the
+    shares move the near end towards equality, and margins on the outer sides move the far end away from it. So only
+    groups that few others surpass in share and margin are compared.
     """
     below, above = limits.values - limits.low, limits.high - limits.values
     near = _unsurpassed(limits.values, -below), _unsurpassed(-limits.values, -above)
@@ -647,7 +648,7 @@ def _ends_of_pairs(limits: ShareLimits) -> tuple[Interval, Interval]:
 
 
 def _unsurpassed(first: Floats, second: Floats) -> Ints:
-    """Return the places that at most one other place surpasses in both values, and some more."""
+    """Return the places that no other place, or only one, surpasses in both values; the result may have a few more."""
     order = np.lexsort((-second, -first))
     fronts = []
     for _ in range(2):

@@ -65,7 +65,7 @@ class SpreadOfDifference(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """The rows that add to a share for one of two models only, and all rows that count, each of shape (n_groups,)."""
+    """Numbers of rows that are successes for the model only and for the reference only, and of trials, by group."""
 
     own: Floats  # for the model
     other: Floats  # for the reference
@@ -88,8 +88,9 @@ def spread_of(n: Floats, squares: Floats, fourths: Floats) -> SpreadOfDifference
     """Return variances from the number of influences and the sums of their squares and fourth powers.
 
     Arrays have shape (n_groups, n_strata); the influences of a stratum add up to 0. The degrees of freedom match the
-    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis, and are below the number of
-    influences in the smallest stratum: a few equal influences would seem to have no variance.
+    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis. They stay below the number of
+    influences in the smallest stratum, because a few equal influences would otherwise seem to have a variance that is
+    known exactly.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(n > 1, n / (n - 1), np.nan)
@@ -177,7 +178,7 @@ def _derivatives(measure: Measure, stack: Floats) -> Floats:
 
 
 def _count_wins(counts: Floats, measure: Measure) -> Wins:
-    """Return the rows that add to a share for one model only."""
+    """Return how many rows are successes for one model only."""
     k = counts.shape[1]
     adds = measure(np.eye(k * k).reshape(-1, k, k)).reshape(k, k)  # NaN for classes that don't count
     own, others = adds[:, :, None], adds[:, None, :]

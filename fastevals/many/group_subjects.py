@@ -41,7 +41,7 @@ class ScoredModels(NamedTuple):
 
     @classmethod
     def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> ScoredModels:
-        """Return the models, given what the kind of predictions reads."""
+        """Return the models, given the labels and predictions as `Kind.read` returns them."""
         return cls(truth.flags(), models, None, truth.positive)
 
     def take(self, kept: NDArray[np.bool_]) -> ScoredModels:
@@ -100,7 +100,7 @@ class LabelledModels(NamedTuple):
 
     @classmethod
     def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> LabelledModels:
-        """Return the models, given what the kind of predictions reads."""
+        """Return the models, given the labels and predictions as `Kind.read` returns them."""
         present, numbers = number_labels("y_true and predictions", [truth, *models])
         classes = as_classes("the data", present, None, pos_label)
         places = check_known_labels(present, classes.labels)
@@ -140,7 +140,7 @@ class NumericModels(NamedTuple):
 
     @classmethod
     def of(cls, truth: Any, models: list[NDArray[Any]], pos_label: Any) -> NumericModels:
-        """Return the models, given what the kind of predictions reads."""
+        """Return the models, given the labels and predictions as `Kind.read` returns them."""
         return cls(truth.astype(np.float64), [each.astype(np.float64) for each in models])
 
     def take(self, kept: NDArray[np.bool_]) -> NumericModels:
@@ -163,7 +163,7 @@ SUBJECTS: dict[Kind, Any] = {SCORES: ScoredModels.of, LABELS: LabelledModels.of,
 
 
 def checked_metric(kind: Kind, name: str, spec: Any) -> Any:
-    """Return a metric that has a variance by its rows' influences; raise for any other."""
+    """Return a metric whose variance follows from the influences of rows; raise for any other."""
     metric = kind.metric(spec)
     if kind is SCORES:
         entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None

@@ -189,7 +189,7 @@ class GroupedMetric(ValuesByKey):
 def key_columns_of(
     name: str, keys: NDArray[Any], by: tuple[str, ...] | None, others: Collection[str]
 ) -> dict[str, NDArray[Any]]:
-    """Return keys as one column, or tuples as a column for each of `by`, with a prefix if `others` have its name."""
+    """Return keys as columns: one, or one for each name in `by`. Names that are also in `others` get a prefix."""
     if by is None:
         return {name: as_column(keys)}
     names = [f"{name}_{each}" if each in others else each for each in by]

@@ -142,8 +142,9 @@ def query_metrics(
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
     queries : array-like of shape (n_documents,), or several columns of it, optional
-        The query of each document, in any order, as `grouped_auc` takes groups. Rows already in ascending order of
-        query are not moved. Without `queries`, each row of a 2-D `y_true` is a query.
+        The query of each document, in any order; the values may be of any type that `grouped_auc` accepts for groups.
+        Rows already in ascending order of query are not moved. Without `queries`, each row of a 2-D `y_true` is a
+        query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
         "recall@10" and "precision@10" always need a number of ranks.

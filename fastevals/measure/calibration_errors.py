@@ -1,4 +1,4 @@
-"""The debiased and the smooth calibration error. Plain binned errors belong to the calibration curve."""
+"""The debiased and the smooth calibration error. Plain binned errors are in the calibration curve."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def debiased_squared_calibration_error(
 ) -> float:
     """Return the mean squared calibration error in bins minus its bias: the mean product of two rows' residuals.
 
-    The residual of a row is its label minus its probability. In each bin, the squared mean residual is estimated by the
-    mean over pairs of different rows, whose expectation is unbiased. It is negative about half the time if the model is
-    calibrated. Bins with a single row are ignored.
+    The residual of a row is its label minus its probability. In each bin, the squared expected residual is estimated
+    without bias by the mean product over pairs of different rows. The result is negative about half the time if the
+    model is calibrated. Bins with a single row are ignored.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def debias(weight: Floats, squared_weight: Floats, sums: Floats, squares: Floats
 
 
 def has_pairs(weight: Floats, squared_weight: Floats) -> NDArray[np.bool_]:
-    """Return which bins have two rows (or clusters) of weight."""
+    """Return which bins have at least two rows (or clusters) with weight above zero."""
     return weight**2 - squared_weight > SINGLE_ROW * weight**2
 
 
@@ -118,7 +118,7 @@ RELATIVE_TOLERANCE = 1e-10
 
 
 def smooth_calibration_error(counts: ThresholdCounts) -> float:
-    """Return the smooth calibration error (smECE): the mean absolute smoothed residual, at the bandwidth it equals.
+    """Return the smooth calibration error (smECE): the mean absolute residual, smoothed with a bandwidth equal to it.
 
     Residuals are smoothed along the probabilities by a Gaussian kernel that is reflected at 0 and 1. The integral of
     the absolute smoothed residuals falls as the bandwidth grows; the error is the bandwidth that equals the integral.

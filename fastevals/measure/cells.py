@@ -239,7 +239,7 @@ def fowlkes_mallows(cells: Cells) -> Floats:
 
 
 def fowlkes_mallows_parts(cells: Cells) -> Parts:
-    """Return numerator and denominator of the square, which keeps the order of thresholds."""
+    """Return numerator and denominator of the square; squaring keeps the order of thresholds."""
     tp, fp, fn = (np.asarray(cell).astype(object) for cell in cells[:3])
     return tp * tp, (tp + fp) * (tp + fn)
 

@@ -30,7 +30,7 @@ class Blocks(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (n_blocks + 1,)
-        Rows of the counts: block k has what row ``rows[k + 1]`` adds to row ``rows[k]``.
+        Rows of the counts: block k has the counts at row ``rows[k + 1]`` minus the counts at row ``rows[k]``.
     share : ndarray of shape (n_blocks,)
         Share of positives in each block: its calibrated probability.
     """
@@ -106,7 +106,7 @@ def decompose(
 ) -> ScoreDecomposition:
     """Split a score by the isotonic fit; `blocks`, and the score of all rows, are computed unless given.
 
-    Without weights, the means of which the parts are differences are rounded once.
+    Parts are differences of mean scores; without weights, each mean is rounded once.
     """
     last = counts.thresholds.size - 1
     overall = ratio([counts.n_pos], counts.n_pos + counts.n_neg)

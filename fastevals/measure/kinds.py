@@ -260,8 +260,8 @@ class QuantileMetric(NamedTuple):
 class Quantiles(Kind):
     """Predicted quantiles of numbers: metrics are means of losses over rows.
 
-    Losses are numbers predicted for targets of 0, and `MEAN_LOSS` is their mean. So whatever measures predicted numbers
-    measures quantiles.
+    A loss is treated as a number predicted for a target of 0, so `MEAN_LOSS`, the mean error, is the mean loss. All
+    functions for predicted numbers thus work for quantiles.
     """
 
     name = "quantiles"

@@ -115,7 +115,7 @@ def predicted_intervals(low: ArrayLike, high: ArrayLike, coverage: float = 0.9) 
     Returns
     -------
     structured ndarray of shape (n_samples,)
-        As of `predicted_quantiles`.
+        The form that `predicted_quantiles` returns.
 
     Raises
     ------

@@ -90,7 +90,7 @@ def counts_of_cells(
 def pooled_counts(cells: NDArray[np.int64], offsets: NDArray[np.int64], edges: NDArray[np.float64]) -> ThresholdCounts:
     """Return counts with the rows of both classes in a cell at their mean probability, as for an isotonic fit.
 
-    The mean of each class on its own tells the classes apart.
+    If each class had its own mean, the fit could tell the classes apart.
     """
     both, at, positives = (np.zeros_like(cells) for _ in range(3))
     both[::2], at[::2], positives[::2] = cells[::2] + cells[1::2], offsets[::2] + offsets[1::2], cells[1::2]

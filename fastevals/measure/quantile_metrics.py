@@ -49,7 +49,7 @@ def weighted_interval_score(targets: NDArray[Any], rows: QuantileRows) -> Floats
 
 
 def crps(targets: NDArray[Any], rows: QuantileRows) -> Floats:
-    """Twice the integral over (0, 1) of the pinball loss, with each level in place of the levels nearest to it."""
+    """Twice the integral of the pinball loss over levels in (0, 1), each approximated by the nearest given level."""
     edges = np.concatenate(([0.0], (rows.levels[1:] + rows.levels[:-1]) / 2, [1.0]))
     return _pinball(targets, rows, 2 * np.diff(edges))
 

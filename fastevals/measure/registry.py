@@ -140,8 +140,8 @@ class Metric:
         Whether the registry has an entry for each usual choice of the metric's options (F1 is the F-score with beta 1).
         The report and `best_threshold` use these entries instead.
     neutral : float, optional
-        Value of a metric of cells beyond which, in the direction sought, its best value is at a vertex of the ROC
-        polyline. Without it, every best value is.
+        A metric of cells is best at a vertex of the ROC polyline if its best value is beyond this value, in the
+        direction sought. If None, the metric is always best at a vertex.
     certificate : "ends", "corners", "steps", "distances", "thresholds" or ""
         What bounds the metric if only ranges of the scores are known. "ends": its values in the worst and the best
         order, because it never gets worse when a positive's score rises or a negative's falls (for cells, at each
@@ -149,14 +149,15 @@ class Metric:
         bounds per step. "distances": the one-sided distances. "thresholds": the ends, but only at thresholds between
         ranges. "": nothing.
     in_reports : bool
-        Whether reports compute the metric for each model. Reports show one calibration error in bins, and the debiased
-        one with its interval; the mean prediction is in their comparison with the observed rows.
+        Whether reports compute the metric for each model. False for most calibration errors and the mean prediction:
+        reports show one error in bins, and the section on calibration has the debiased error and compares the mean
+        prediction with the observed rate.
     column : dict of str to int
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
         "classes", and "numbers".
     trials : "rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives" or ""
-        The rows of which the metric is a share, if their number is taken as fixed. The share of all rows is that of
-        rows with any class ("rows"), or of rows with respect to one class ("rows by class").
+        The rows of which the metric is a share, if their number is taken as fixed. A share of all rows concerns all
+        classes ("rows", such as accuracy) or one class ("rows by class", such as prevalence).
     of_pairs : callable, optional
         Given twice the number of positive-negative pairs ranked right and twice the number of all pairs, returns the
         metric multiplied by the second number.

@@ -1,9 +1,9 @@
 """Costs that differ by row: what is at stake in each row, and the counts of money that follow from it.
 
 Predicting a row positive saves an amount compared with predicting it negative: its *gain*, below 0 if that costs more.
-Weighted by the size of their gains, rows with a gain above 0 are the positives and other rows the negatives of counts
-of money. Their errors add up to the cost above the least possible, so the best threshold is the best threshold of
-these counts.
+Counts of money weight each row by the size of its gain: rows with a gain above 0 are their positives, and the other
+rows are their negatives. Errors in these counts add up to the cost above the least possible cost, so the threshold that
+is best for them has the lowest cost.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RowAmounts(NamedTuple):
         return Stakes(np.where(positive, self.cost_fn, 0.0), gains)
 
     def rule(self, probabilities: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which rows to predict positive: those where this has the lower expected cost.
+        """Return the rows to predict positive: a positive prediction has the lower expected cost there.
 
         Elkan (2001), The foundations of cost-sensitive learning, IJCAI, equation 1, with the costs of each row.
         """

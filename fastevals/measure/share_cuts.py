@@ -28,7 +28,7 @@ class ShareCuts:
     amounts : list
         Rows (or weight) above each cut: whole numbers, unless rows have weights.
     rows : ndarray of shape (n_cuts,)
-        Row of the counts with the lowest score of which all rows are above the cut.
+        Row of the counts for the lowest score whose rows are all above the cut.
     parts : list
         Share of the next score's rows that are above the cut; 0 if the cut divides no score.
     """
@@ -56,7 +56,7 @@ class ShareCuts:
         return cuts
 
     def above(self, column: NDArray[Any]) -> list[Any]:
-        """Return what is above each cut, from a column of the counts, such as `tps`: exact unless rows have weights."""
+        """Return a column of the counts, such as `tps`, at each cut; it is exact unless rows have weights."""
         return [whole + part * step for part, whole, step in zip(self.parts, *self._around(column), strict=True)]
 
     def _around(self, *columns: NDArray[Any]) -> tuple[list[Any], list[Any]]:
@@ -80,7 +80,7 @@ class ShareCuts:
 
     @property
     def _is_in_gap(self) -> NDArray[np.bool_]:
-        """Whether each cut is among negatives between two scores of positives, whose scores are unknown."""
+        """Whether each cut is among negatives whose scores are unknown, because the counts do not store them."""
         counts, after = self.counts, np.minimum(self.rows + 1, self.counts.thresholds.size - 1)
         if counts._has_each_score:
             return np.zeros(self.rows.size, dtype=np.bool_)

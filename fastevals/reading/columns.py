@@ -212,8 +212,8 @@ class _Column:
     def keeps(self, start: int, column: Any) -> bool:
         """Store the numbers of a batch that begins at row `start`; return whether they were stored.
 
-        They are stored if they are Arrow's, have no nulls, have the type of earlier batches, and the source's number of
-        rows is known; the numbers of an only batch are not.
+        They are stored if the batch is Arrow's, has no nulls and has the type of earlier batches, and if the source's
+        number of rows is known. The numbers of a source's only batch are not stored.
         """
         if not is_arrow(column):
             return False

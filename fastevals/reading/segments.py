@@ -61,7 +61,7 @@ class RowSegments(NamedTuple):
         return self.columns, key
 
     def divide(self, columns: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp] | None]]:
-        """Yield each segment's key with its rows, given the columns; without any, None with None, for all rows."""
+        """Yield each segment's key and rows, given the columns; without columns, yield (None, None) for all rows."""
         coded = dict(zip(self.columns, map(split_values, columns), strict=True))
         if not coded:
             yield None, None

@@ -180,7 +180,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return self._of_all_rows(lambda block: block.n_positives)
 
     def _of_all_rows(self, count: Callable[[CountedBlock], int]) -> int:
-        """Add up a number over blocks; each of several groupings has all rows."""
+        """Add up a number over the blocks of one grouping; every grouping has all rows."""
         total = sum(count(block) for block in self.blocks.values())
         return total // max(len(self.segments.groupings), 1)
 
@@ -242,7 +242,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return replace(self, blocks={self.segments.renamed(key, rename): each for key, each in self.blocks.items()})
 
     def _with_json_values(self) -> Self:
-        """Return a summary whose values of other types are text, or numbers for decimals, in their order."""
+        """Return a summary with values that JSON has no type for as text (decimals as numbers), in the same order."""
         segments, keys = self.segments, (*self.blocks, *self.left_out.by_value)
         names = {key: segments.renamed(key, lambda _, value: as_plain(value)) for key in keys}
         blocks = {names[key]: block for key, block in self.blocks.items()}

@@ -8,7 +8,7 @@ from fastevals.measure.curves.registry import CURVES
 PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
     "report": {
         **{name: Caption(entry.title, entry.caption) for name, entry in CURVES.items()},
-        "cost_by_amount": Caption("Cost curve by amount", "rows weigh what is at stake in them"),
+        "cost_by_amount": Caption("Cost curve by amount", "each row is weighted by the amount at stake in it"),
         "scores": Caption("Scores", "histograms of positives (orange) and negatives (blue)"),
         "confusion": Caption("Confusion matrix", "counts and shares of the true class"),
         "errors": Caption("Errors", "prediction minus target; the outer bins hold all larger errors; dashed: none"),

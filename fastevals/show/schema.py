@@ -163,7 +163,7 @@ class PredictionsModel(TypedDict):
 class AnyBlock(TypedDict):
     """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
 
-    by: NotRequired[Annotated[str, "column that `value` is of, with several columns that are not crossed"]]
+    by: NotRequired[Annotated[str, "column that `value` belongs to; only with several columns that are not crossed"]]
     value: Annotated[
         Any,
         "value of the --by column; null in the block of rows that have no value, and in a block of all rows; with "
@@ -237,7 +237,7 @@ class OverIntervals(TypedDict):
 class OverScores(TypedDict):
     """Metrics over the values of the --by column."""
 
-    by: NotRequired[Annotated[str, "the column, with several columns that are not crossed"]]
+    by: NotRequired[Annotated[str, "the column; only with several columns that are not crossed"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     n_positives: Annotated[list[int], "number of positive rows for each value"]
@@ -257,7 +257,7 @@ class OverValuesOfModel(TypedDict):
 class OverPredictions(TypedDict):
     """One metric over the values of the --by column."""
 
-    by: NotRequired[Annotated[str, "the column, with several columns that are not crossed"]]
+    by: NotRequired[Annotated[str, "the column; only with several columns that are not crossed"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     metric: Annotated[str, "accuracy, or root_mean_squared_error"]
@@ -325,7 +325,8 @@ class ScoresReport(AnyReport):
     operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
     costs: Annotated[Costs | None, "costs, if they are given or the threshold is chosen by cost; otherwise null"]
     row_costs: Annotated[
-        dict[str, str | float] | None, "column or constant of cost_fp and of cost_fn; null unless costs differ by row"
+        dict[str, str | float] | None,
+        "cost_fp and cost_fn, each a column's name or a number; null unless costs differ by row",
     ]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[

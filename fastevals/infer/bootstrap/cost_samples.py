@@ -21,8 +21,8 @@ BEST = ranking_metric(metric("expected_cost", best="expected_cost"))
 class CostSample(UnitSample):
     """Rows, or clusters of rows, with an amount at stake.
 
-    A draw is measured by sums over its rows: one for each of `columns`, and for each model the gains minus the losses
-    at the threshold where this difference is greatest in the draw.
+    A draw has one sum for each of `columns`. For each model, it also has gains minus losses, at the threshold with the
+    greatest difference in this draw.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class CostSample(UnitSample):
     scores : sequence of ndarray of shape (n_rows,)
         Finite scores of each model.
     columns : sequence of ndarray of shape (n_units,)
-        Numbers of each unit.
+        One number per unit, to add up in each draw.
     """
 
     def __init__(

@@ -287,7 +287,7 @@ class SamplingUnits:
 
     @classmethod
     def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
-        """Number the rows or their clusters, class by class if they are stratified; units are returned as they are."""
+        """Number the rows or their clusters, class by class if stratified; `SamplingUnits` are returned unchanged."""
         if isinstance(groups, SamplingUnits):
             return groups
         if groups is None:

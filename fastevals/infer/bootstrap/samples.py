@@ -111,7 +111,7 @@ class Sample:
         return {k: each for k, each in accelerations.items() if each is not None}
 
     def left_out(self, key: np.uint64) -> list[Jackknife]:
-        """Return each metric with one row of each cell left out in turn, or random groups of rows of many cells."""
+        """Return each metric with rows left out in turn: one of each cell or, with many cells, random groups."""
         strata = sum(self.sizes[part].any() for part in self.strata)
         few = np.count_nonzero(self.sizes) <= GROUPS * strata
         return self._one_left_out() if few else self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))

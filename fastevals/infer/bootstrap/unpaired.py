@@ -236,7 +236,7 @@ def _difference(
 ) -> UnpairedDifference:
     """Return the difference of the two sides in metric number k.
 
-    `left_out` has each side's metrics without clusters, if the sides share their clusters.
+    If the sides share clusters, `left_out` has each side's metrics with clusters left out in turn.
     """
     of_subject, of_reference = (side.estimate(label, spec, k, settings, keep=keep) for side in sides)
     shapes = [side.values[k].shape for side in sides]

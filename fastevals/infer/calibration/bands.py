@@ -53,7 +53,7 @@ def reliability_band(
         The probabilities and labels of one model, without row weights.
     kind : {"confidence", "consistency"}
         The confidence band is valid for any number of rows, whatever the true curve, provided that it never decreases.
-        It is conservative. The consistency band is narrower, and it needs draws.
+        It is conservative. The consistency band is narrower, but it must be simulated.
     confidence_level : float in (0, 1)
         Level for the whole curve.
     n_resamples : int
@@ -75,15 +75,15 @@ def reliability_band(
 
     Notes
     -----
-    The confidence band combines Clopper-Pearson limits for all intervals of adjacent probabilities (Bonferroni), since
-    a curve that never decreases is, at p, at least its mean over any interval below p [1]_. With more than 100 distinct
+    The confidence band combines Clopper-Pearson limits for all intervals of adjacent probabilities (Bonferroni). At p,
+    a curve that never decreases is at least its mean over any interval below p [1]_. With more than 100 distinct
     probabilities, the intervals are made of 100 cells of equal mass. The cells depend on the probabilities alone, so
     the level holds. Rows must be independent: there are no such bands for clusters.
 
-    For the consistency band, labels are drawn with the predicted probabilities, and the isotonic fit is repeated
-    [2]_. On the scale of the arcsine of the square root, the band has the same width everywhere, in units of the
-    spread of the fits at each probability. More than 2,048 distinct probabilities are drawn in as many cells of equal
-    mass, and in smaller ones near both ends; the fit in these cells is compared with the band.
+    For the consistency band, labels are drawn with the predicted probabilities, and the isotonic fit is repeated [2]_.
+    On the scale of the arcsine of the square root, the band has the same width everywhere, in units of the spread of
+    the fits at each probability. With more than 2,048 distinct probabilities, labels are drawn in cells with 1 / 2,048
+    of the rows each (fewer near both ends), and the band is compared with the fit in these cells.
 
     Drawing rows with replacement (the bootstrap) gives no valid band here: it is inconsistent for isotonic fits [3]_.
 
@@ -134,7 +134,8 @@ class ReliabilityBand(Frozen):
         Ranges of probabilities, ascending, that are significantly too low and too high: adjacent probabilities (or
         cells) at which the diagonal leaves the confidence band, or the curve leaves the consistency band.
     kind : {"confidence", "consistency"}
-        Whether the band contains the true curve, or the estimated one under calibration.
+        What the band contains: the true curve ("confidence"), or the estimated curve of a calibrated model
+        ("consistency").
     curve : {"reliability"}
         The curve.
     method : {"clopper-pearson", "simulated"}
@@ -225,7 +226,7 @@ class ForecastCells(NamedTuple):
 
     @classmethod
     def cut(cls, counts: ThresholdCounts, places: NDArray[np.int64]) -> ForecastCells:
-        """Cut rows, ordered by probability, at places that may be within ties: each of these ties is a cell."""
+        """Cut rows, ordered by probability, at places; if a place is within a tie, the tie is a cell of its own."""
         last = counts.thresholds.size - 1
         before = last_row(last + 1, places.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= places)
         inside = before[counts.tps[before] + counts.fps[before] < places]
@@ -279,8 +280,9 @@ def _confidence_band(counts: ThresholdCounts, level: float, alpha: float) -> Rel
 def clopper_pearson_limits(positives: NDArray[Any], rows: NDArray[Any], alpha: float) -> tuple[Floats, Floats]:
     """Return simultaneous limits of a curve that never decreases, at the end and at the start of each cell.
 
-    Each of the n (n + 1) / 2 intervals of cells has a lower and an upper limit at level alpha / (n (n + 1)); the
-    highest lower limit of the intervals up to a cell, and the lowest upper limit of those from a cell on, are returned.
+    Each of the n (n + 1) / 2 intervals of cells has a lower and an upper limit at level alpha / (n (n + 1)). The result
+    has the highest lower limit of the intervals up to each cell, and the lowest upper limit of the intervals from each
+    cell on.
     """
     from scipy.special import betaincinv
 

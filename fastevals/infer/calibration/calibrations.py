@@ -176,12 +176,12 @@ class Calibration(Frozen):
         return tuple(name for name, p in self._adjusted_pvalues().items() if p < alpha)
 
     def _adjusted_pvalues(self) -> dict[str, float]:
-        """Return the p-values of the tests that the conclusion is from, adjusted by Holm's method."""
+        """Return the p-values of the conclusion's three tests, adjusted by Holm's method."""
         tests = {name: getattr(self, name).pvalue for name in ("ratio", "slope", "spiegelhalter")}
         return dict(zip(tests, adjust_pvalues(list(tests.values())).tolist(), strict=True))
 
     def without_rows(self) -> Calibration:
-        """Return the same result without its rows, which keeps the bins and their error but cannot make others."""
+        """Return the result without its rows: it keeps its bins and its error, but cannot compute others."""
         return replace(self, _forecasts=None, _kept={"bins": self.bins, "error": self.error})
 
     @property

@@ -146,6 +146,6 @@ def calibration_unpaired(
 
 
 def _renamed(found: Calibration, name: str) -> Calibration:
-    """Return a result, with the conclusion of another name."""
+    """Return a result under another name, which its conclusion uses too."""
     named = replace(found, name=name)
     return replace(named, conclusion=conclude(named))

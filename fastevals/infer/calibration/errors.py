@@ -1,8 +1,8 @@
 """The debiased calibration error in bins, with an interval that also holds for calibrated models.
 
 The squared error is a sum over bins of squared mean residuals. Its estimate is a quadratic form of nearly normal means,
-so its distribution is that of noncentral chi-squared variables: nearly normal for a large error, skewed, with a smaller
-variance, for none. The interval contains every error whose distribution fits the estimate.
+so it is distributed like a sum of noncentral chi-squared variables: nearly normal if the error is large, but skewed and
+less variable if there is no error. The interval contains every error that a test does not reject, given the estimate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_SUMS = 50_000_000  # bins times clusters
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CalibrationError(Frozen):
-    """Debiased l2 calibration error in bins: the root of the mean square over rows of the gaps of their bins.
+    """Debiased l2 calibration error in bins: the root of the mean squared gap, where each row has the gap of its bin.
 
     The gap of a bin is its expected residual: label minus probability. Binning averages gaps of opposite sign, so the
     error without bins is at least this error.
@@ -159,7 +159,7 @@ class Sums:
     residuals, products, squared_residuals : ndarray of shape (n_bins,)
         Sums of w u, w^2 u and (w u)^2.
     variances, squared_variances : ndarray of shape (n_bins,)
-        Sums of w^2 v and w^4 v^2; of w^2 v per row also with clusters.
+        Sums of w^2 v and w^4 v^2, always over rows, even with clusters.
     of_clusters : ndarray of shape (2, n_bins, n_clusters), or None
         Sums of w and of w u in each cluster.
     """
@@ -226,10 +226,11 @@ class ErrorLaw:
     Attributes
     ----------
     null_variance, null_third : float
-        Of a calibrated model: residuals have expectation 0 and variance p (1 - p).
+        For a calibrated model, whose residuals have expectation 0 and variance p (1 - p).
     linear, third : pair of float
-        Depend on which bins the error is in: as estimated, and the larger of this and the slope for an error as of a
-        shift of the log-odds. Upper ends of intervals use the latter, because a small error shows no direction.
+        Slopes in t, which depend on how the error is distributed over bins. The first is for the estimated gaps. The
+        second is the larger of the first and the slope for a shift of the log-odds; upper ends of intervals use it,
+        because a small error does not show its direction.
     quadratic : float
         Due to the random number of rows in bins.
     """
@@ -313,10 +314,10 @@ class ErrorLaw:
         return float(gammaincc(shape, max(shape + z * math.sqrt(shape), 0.0)))
 
     def interval(self, estimate: float, alpha: float) -> Interval:
-        """Return the squared errors whose distribution fits an estimate.
+        """Return the interval of squared errors that a test does not reject, given the estimate.
 
-        As long as no estimate of 0 or above lies below the lower quantile, the test of an error is one-sided, at the
-        full level; otherwise it has two sides, of half the level each.
+        If the lower quantile for an error is 0 or less, no estimate of 0 or above lies below it, and the test of this
+        error is one-sided, at level alpha. Otherwise it is two-sided, at level alpha / 2 per side.
         """
         seen = max(estimate, 0.0)
         high = self._solve(lambda t: self.quantile(alpha / 2, t, 1) - seen, seen)
@@ -329,7 +330,7 @@ class ErrorLaw:
         return Interval(min(low, seen), high)
 
     def _solve(self, excess: Any, start: float) -> float:
-        """Return where an increasing function from `start` on is zero: at most 1, the largest squared error."""
+        """Return the zero of an increasing function between `start` and 1, the largest squared error."""
         from scipy.optimize import brentq
 
         if excess(start) >= 0:
@@ -353,7 +354,7 @@ def _trace_of_power(shares: Floats, covariance: Covariance, power: int) -> float
 
 
 def _slopes(shares: Floats, gaps: Floats, covariance: Covariance) -> tuple[float, float]:
-    """Return what variance and third cumulant add per squared error, if the error is in proportion to the gaps."""
+    """Return the slopes of variance and third cumulant in the squared error, for an error proportional to the gaps."""
 
     def times(vector: Floats) -> Floats:
         return shares * (covariance * vector if covariance.ndim == 1 else covariance @ vector)

@@ -164,11 +164,11 @@ def why_no_slope(totals: Totals) -> str:
 
 
 class _Climber:
-    """A line on its way to the highest likelihood, by Newton's method.
+    """A line that Newton's method moves towards the highest likelihood.
 
     A line with slope 1 starts as the line of calibrated probabilities, and one with any slope as a constant. The
-    likelihood is concave. No step changes log-odds by more than `LARGEST_MOVE`, and a step after which the slope along
-    it is clearly negative went too far, and is halved.
+    likelihood is concave. No step changes log-odds by more than `LARGEST_MOVE`. If the likelihood clearly falls at the
+    end of a step, the step went too far and is halved.
     """
 
     at: Floats  # intercept and slope

@@ -74,7 +74,7 @@ def describe_ratio(found: Calibration) -> str:
 
 
 def cautions_of(found: Calibration) -> tuple[str, ...]:
-    """Return what may mislead, each in one sentence that says what to do."""
+    """Return the cautions, each as one sentence that says what to do."""
     sentences = []
     rarer, n = min(("positive", found.n_positives), ("negative", found.n_negatives), key=lambda side: side[1])
     if n < FEW_ROWS:

@@ -29,16 +29,17 @@ class DecisionCost(Frozen):
     rule : str
         "best threshold" (with the lowest total cost on these rows), "threshold", "per-row rule", "none" or "all".
     threshold : float
-        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, and NaN means that the rule is no
-        threshold.
+        Rows with ``score >= threshold`` are predicted positive; +inf predicts none. NaN for the per-row rule, which has
+        no threshold.
     n_predicted : int
         Number of rows predicted positive.
     total, mean : Estimate
         Total cost of the rows, and cost per row.
     savings, savings_share : Estimate
-        Cost of predicting no row positive minus the total: the profit of using the model. The share is of that cost.
+        Cost of predicting no row positive minus the total, which is the profit of using the model; and this profit as a
+        share of the cost of predicting no row positive.
     savings_over_all, savings_over_all_share : Estimate
-        Cost of predicting all rows positive minus the total, and as a share of that cost.
+        Cost of predicting all rows positive minus the total, and this difference as a share of the first cost.
     """
 
     rule: str
@@ -89,10 +90,10 @@ class ModelCosts(Frozen):
     _counts: ThresholdCounts  # of money: gains as positives, losses as negatives
 
     def cost_curve(self) -> CostCurve:
-        """Return the cost curve by amount, in which a row weighs what is at stake in it.
+        """Return the cost curve by amount, in which each row is weighted by the amount at stake in it.
 
-        PC(+) is the share of positives in the amount at stake. On these rows it is the sum of what positive rows can
-        lose, divided by the same sum over all rows.
+        PC(+) is the positive rows' share of the amount at stake: on these rows, the sum of the amounts at stake in
+        positive rows, divided by the sum over all rows.
         """
         return CostCurve(self._counts)
 
@@ -116,7 +117,7 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
     models : dict of model to ModelCosts
         The mapping's items.
     none, all : DecisionCost
-        The costs of predicting no row positive, and all rows.
+        The cost of predicting no row positive, and the cost of predicting all rows positive.
     differences : dict of rule to tuple of Difference
         Differences of the models' total costs by each rule ("best threshold", "threshold", "per-row rule"); intervals
         are simultaneous over the pairs.
@@ -183,7 +184,7 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
         return from_rows([{"model": model, **each._row()} for model, each in self._decisions()])
 
     def _decisions(self) -> Iterator[tuple[Any, DecisionCost]]:
-        """Yield the model and the cost of each decision; None as the model for those without one."""
+        """Yield models' names with their costs by each rule, then None with the costs of the two trivial decisions."""
         for model, costs in self.models.items():
             yield from ((model, each) for each in costs._decisions())
         yield from ((None, each) for each in (self.none, self.all))

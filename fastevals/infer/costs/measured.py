@@ -52,7 +52,7 @@ class CostedRows(NamedTuple):
 class Quantity(NamedTuple):
     """A ratio of linear combinations of four sums: costs of predicting none, gains of all, weights, and savings.
 
-    It is a share, or else in units of money: the mean per row times the weight of the rows.
+    The quantity is a share, or an amount of money: the mean per row times the total weight of the rows.
     """
 
     numerator: Floats
@@ -241,7 +241,7 @@ class _Estimates(NamedTuple):
         return replace(made, confidence_interval=_within(bounds, low, high), caution=caution, method=WIDER)
 
     def _caution(self, quantity: Quantity, sums: Floats, weight: float, powers: tuple[float, float, float]) -> str:
-        """Return why an interval may cover too rarely: a few rows, of those seen or one more, carry most of it."""
+        """Return a caution if a few rows (or one more) carry most of the total, so that intervals cover too rarely."""
         unit, square, cube = powers
         one_more = self.one_more * ((1.0 if quantity.is_share else weight) / (sums @ quantity.denominator))
         largest = max(unit * math.sqrt(square), float(np.abs(one_more).max())) or 1.0
@@ -286,7 +286,7 @@ def _root_mean_square(values: Floats) -> float:
 
 
 def _within(bounds: tuple[float, float], low: float, high: float) -> Interval:
-    """Return an interval cut at bounds; NaN stays NaN."""
+    """Return an interval clipped to bounds; NaN stays NaN."""
     return NOWHERE if math.isnan(low) else Interval(*(min(max(end, bounds[0]), bounds[1]) for end in (low, high)))
 
 
@@ -302,7 +302,7 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
 def _cautions(
     found: Mapping[tuple[Any, str], DecisionCost], leaks: list[tuple[str, str]], per_row_rule: bool | None
 ) -> Iterator[str]:
-    """Yield what may mislead in the results."""
+    """Yield cautions about the results."""
     for name, of_class in leaks:
         measured = "the per-row rule's cost is too low" if per_row_rule else "the per-row rule is not measured"
         yield (

@@ -1,4 +1,4 @@
-"""Moments of sums over independent units, from which ratios of these sums have intervals."""
+"""Moments of sums over independent units, for intervals of ratios of these sums."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Moments(NamedTuple):
         return cls(columns[0].size, np.asarray(sums), square, cube, scales)
 
     def powers(self, coefficients: Floats) -> tuple[float, float, float]:
-        """Return a unit, and the sums of squares and of cubes of a linear combination of the columns in this unit."""
+        """Return a scale, and sums of squares and cubes of a linear combination of columns, divided by the scale."""
         at = coefficients * self.scales
         unit = float(np.abs(at).max()) or 1.0
         at /= unit

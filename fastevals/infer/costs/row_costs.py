@@ -53,8 +53,8 @@ def row_costs(
     """Compute what decisions cost when the amounts differ by row, such as the amounts of payments that may be fraud.
 
     Three rules decide: the threshold with the lowest total cost, a given threshold, and Elkan's rule, which weighs the
-    probability of each row against the row's own costs. Each rule's total cost has an interval, and so has what the
-    rule saves compared with predicting no row positive, or all rows.
+    probability of each row against the row's own costs. The result has an interval for each rule's total cost, and for
+    its savings compared with predicting no row or all rows positive.
 
     Parameters
     ----------
@@ -105,7 +105,8 @@ def row_costs(
 
     Notes
     -----
-    The best threshold is exact: it is the best threshold of counts in which a row weighs what is at stake in it.
+    The best threshold is exact: it is the best threshold of counts in which each row is weighted by the amount at stake
+    in it.
 
     A total is the number of rows (or their weight) times the mean cost. Intervals of rules that are not chosen on the
     rows are Hall's [2]_: a t interval whose skewness is removed by a transformation. They need no resampling. A
@@ -115,7 +116,7 @@ def row_costs(
     over all pairs (max-T), separately for each rule.
 
     If a few rows carry most of the amount, no method has the stated coverage, because the next large amount has not
-    been seen yet. `Estimate.caution` says so if a total of fewer than 30 equal amounts would be less skewed.
+    been seen yet. `Estimate.caution` says so if the total is more skewed than a total of 30 equal amounts.
 
     References
     ----------

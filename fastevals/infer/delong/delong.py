@@ -724,7 +724,7 @@ def _degrees(n_clusters: int | None) -> float | None:
 
 
 def _of_clustered(n_clusters: int | None) -> str:
-    """Return the end of a method's name."""
+    """Return the words that follow a method's name if rows are clustered."""
     return "" if n_clusters is None else " of clustered rows"
 
 

@@ -74,7 +74,7 @@ def permute_quantiles(
     plan: PermutationPlan,
     pos_label: Any,
 ) -> PermutedStatistic:
-    """Permute the predicted quantiles of two models, whose losses are numbers predicted for targets of 0."""
+    """Permute the losses of two models' predicted quantiles, as errors of numbers predicted for targets of 0."""
     a, b = (metric.losses(targets, each) for each in (pred_a, pred_b))
     return permute_targets(np.zeros(targets.size), a, b, MEAN_LOSS, label, plan, pos_label)
 

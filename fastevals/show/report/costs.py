@@ -95,7 +95,7 @@ def check_few_values(by: Sequence[str], values: list[Any]) -> None:
 
 
 def drawn_with_costs(metrics: dict[str, MetricSpec], rule: ThresholdRule) -> dict[str, MetricSpec]:
-    """Return the metrics with intervals: not those at thresholds of the lowest total cost, which amounts decide."""
+    """Return the metrics with intervals: only those without a threshold, if the threshold is chosen by total cost."""
     if rule.best is None:
         return metrics
     return {name: spec for name, spec in metrics.items() if name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}

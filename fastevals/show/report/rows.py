@@ -37,7 +37,7 @@ def report_columns(report: ReportData) -> Columns:
 
 
 def _named_by(names: tuple[str, ...], by: tuple[str, ...], value: Any) -> Row:
-    """Return a segment's value as `by`; of several columns its text, and a column for each column's value."""
+    """Return a segment's value as `by`; with several columns, `by` is text, and each value has its own column."""
     if len(names) < 2:
         return {"by": value}
     values = dict(zip(by, value if len(by) > 1 else (value,), strict=True))
