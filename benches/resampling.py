@@ -18,6 +18,7 @@ from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, 
 
 REPLICATES = 1000
 LOOPS = 2  # replicates of a plain loop; each takes 0.2 s
+CLUSTERS = 10_000
 CELL_REPLICATES = 10_000
 SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "cost_area")
 LARGEST_F1 = fastevals.metric("f1", best="f1")
@@ -97,6 +98,11 @@ def _delong_test(data: Data) -> Call:
     return lambda: fastevals.delong_test(data.y, data.s, second).effect
 
 
+def _clustered_delong_test(data: Data) -> Call:
+    second, clusters = data.second, data.groups(CLUSTERS)
+    return lambda: fastevals.delong_test(data.y, data.s, second, groups=clusters).effect
+
+
 def _predictions(data: Data) -> Any:
     return (data.s > 1.5).astype(np.int64)
 
@@ -160,5 +166,6 @@ RESAMPLING: Cases = installed(
         "bootstrap_cells": {"fastevals": _cells, "from_predictions": _from_predictions},
         "paired_replicate": {"fastevals": _replicates_of(_paired), "two unpaired": _replicates_of(_unpaired)},
         "delong_test": {"fastevals": _delong_test},
+        "delong_test_clustered": {"fastevals": _clustered_delong_test, "rows": _delong_test},
     }
 )

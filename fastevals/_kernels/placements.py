@@ -141,3 +141,10 @@ def add_products(placements, n_rows, weights, sums):
                     lower += (product & LOW_BITS) * weights[i]
             sums[a, b, 0] += upper
             sums[a, b, 1] += lower
+
+
+@kernel
+def add_to_clusters(placements, rows, codes, sums):
+    """Add the placement of each row to the sum of its cluster; codes[rows[i]] is the cluster of placements[i]."""
+    for i in range(rows.size):
+        sums[codes[rows[i]]] += np.int64(placements[i])

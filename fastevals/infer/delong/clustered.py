@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fastevals.counting.groups import code_groups
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.infer.delong.weighted import WeightedMoments, placement_deviations
-from fastevals.measure.ranking.ranking import Ranking
+from fastevals.infer.delong.placements import sum_by_cluster
+from fastevals.infer.delong.weighted import WeightedMoments
 
 
 def clustered_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], groups: Any) -> tuple[WeightedMoments, int]:
@@ -24,26 +24,23 @@ def clustered_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], grou
 
     There is no covariance with fewer than two clusters of a class.
     """
-    positive = labels.values == labels.positive
-    sides = np.flatnonzero(~positive), np.flatnonzero(positive)
     coded = code_groups(groups)
-    codes = coded.block(slice(None)).astype(np.intp)
-    n_clusters = [int(np.count_nonzero(np.bincount(codes[rows]))) for rows in (*sides, slice(None))]
+    codes, positive = coded.block(slice(None)), labels.flags()
+    sizes = np.bincount(2 * codes.astype(np.intp) + positive, minlength=2 * coded.width).reshape(-1, 2).T
+    n_neg, n_pos = map(int, sizes.sum(axis=1))
+    n_clusters = [int(np.count_nonzero(each)) for each in (*sizes, sizes.sum(axis=0))]
     aucs = [math.nan] * len(scores)
     table: tuple[tuple[float, ...], ...] = ()
-    if all(rows.size for rows in sides):
-        aucs = [Ranking(labels.values, each, pos_label=labels.positive).roc_auc() for each in scores]
+    if min(n_clusters) > 0:
+        sums = sum_by_cluster(labels, scores, codes, coded.width)
+        totals, pairs = sums.sum(axis=2), 2 * n_neg * n_pos
+        aucs = [int(each) / pairs for each in totals[1]]
     if min(n_clusters) > 1:
-        ones = [np.ones(rows.size) for rows in sides]
-        parts = []
-        for which, rows in enumerate(sides):
-            other, sign = 1 - which, (-1, 1)[which]  # a negative is ranked correctly against the positives above it
-            deviations = (placement_deviations(each, rows, sides[other], ones[other], ones[which]) for each in scores)
-            parts.append([np.bincount(codes[rows], sign * each / rows.size, coded.width) for each in deviations])
-        negatives, positives = (np.stack(each) for each in parts)
+        means = totals[..., None] / np.array([n_neg, n_pos])[:, None, None]
+        negatives, positives = (sums - sizes[:, None] * means) / pairs
         within, between = ((n / (n - 1)) for n in n_clusters[:2]), n_clusters[2] / (n_clusters[2] - 1)
-        cross = negatives @ positives.T
+        cross = -negatives @ positives.T  # a negative is ranked correctly against the positives above it
         found = sum(f * each @ each.T for f, each in zip(within, (negatives, positives), strict=True))
         found = found + between * (cross + cross.T)
         table = tuple(map(tuple, found.tolist()))
-    return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), table), min(n_clusters)
+    return WeightedMoments(n_pos, n_neg, tuple(aucs), table), min(n_clusters)

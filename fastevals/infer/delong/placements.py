@@ -7,7 +7,7 @@ models or AUCs near 1, and results do not depend on threads or chunks.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
-from fastevals._kernels.placements import add_products, place_rows
+from fastevals._kernels.placements import add_products, add_to_clusters, place_rows
 from fastevals._validation.labels import check_class_sizes
 from fastevals.counting.ordering import (
     CLASS_ROWS,
@@ -44,10 +44,27 @@ def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencie
     negatives, positives = (keys.size for keys in ranked[0].keys)
     sums = np.zeros((2, len(scores), len(scores), 2), dtype=np.int64)
     if min(negatives, positives) > 1:
-        built = run(KeyIndex.build, [keys for model in ranked for keys in model.keys])
-        pairs = list(zip(built[::2], built[1::2], strict=True))
+        pairs = _index(ranked)
         sums = sum(run(lambda part: _add_rows(labels, ranked, pairs, part), chunks(labels.values.size)), sums)
     return PlacementMoments.from_sums(positives, negatives, [model.doubled_u for model in ranked], sums)
+
+
+def sum_by_cluster(labels: BinaryLabels, scores: Sequence[NDArray[Any]], codes: NDArray[Any], n_clusters: int) -> Ints:
+    """Return sums of doubled placements (of rows below) by class, model and cluster; both classes must have rows."""
+    ranked = [_rank(labels, values) for values in scores]
+    pairs = _index(ranked)
+    sums = np.zeros((2, len(ranked), n_clusters), dtype=np.int64)
+
+    def add(task: tuple[int, int]) -> None:
+        which, model = task
+        of_model = slice(model, model + 1)
+        for _, start, rows, placements in _place(
+            labels, ranked[of_model], pairs[of_model], slice(0, codes.size), (which,)
+        ):
+            add_to_clusters(placements[0], rows, codes[start:], sums[which, model])
+
+    run(add, list(np.ndindex(2, len(ranked))), compiles=add_to_clusters)
+    return sums
 
 
 def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
@@ -199,23 +216,46 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
     return RankedScores(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
+def _index(models: list[RankedScores]) -> list[tuple[KeyIndex, KeyIndex]]:
+    """Index the keys of both classes of each model."""
+    built = run(KeyIndex.build, [keys for model in models for keys in model.keys])
+    return list(zip(built[::2], built[1::2], strict=True))
+
+
 def _add_rows(
     labels: BinaryLabels, models: list[RankedScores], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice
 ) -> Ints:
-    """Compute the placements of a chunk of rows; return the sums of their products for each class."""
+    """Return the sums of products of a chunk's placements for each class."""
+    sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
+    for which, _, rows, placements in _place(labels, models, pairs, part):
+        add_products(placements, rows.size, None, sums[which])
+    return sums
+
+
+def _place(
+    labels: BinaryLabels,
+    models: list[RankedScores],
+    pairs: list[tuple[KeyIndex, KeyIndex]],
+    part: slice,
+    classes: tuple[int, ...] = (0, 1),
+) -> Iterator[tuple[int, int, NDArray[np.intp], NDArray[np.int32]]]:
+    """Place the rows of a chunk, a stretch and a class at a time.
+
+    Yield the class, the start of the stretch, the numbers of its rows of the class from there, and their placements in
+    each model.
+    """
     placements = np.empty((len(models), min(STRETCH_ROWS, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)
-    sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
     for start in range(part.start, part.stop, STRETCH_ROWS):
         block = slice(start, min(start + STRETCH_ROWS, part.stop))
         marked = flags[: block.stop - start]
         labels.mark(block, marked)
-        for which, rows in enumerate((np.flatnonzero(marked == 0), np.flatnonzero(marked))):
+        for which in classes:
+            rows = np.flatnonzero(marked == which)
             for (codec, values, *_), pair, out in zip(models, pairs, placements, strict=True):
                 bits = codec.bits(values[block])[rows]
                 place_rows(bits, codec.flip_below, codec.flip, *pair[1 - which], out)
-            add_products(placements, rows.size, None, sums[which])
-    return sums
+            yield which, start, rows, placements
 
 
 def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> PlacementMoments:
