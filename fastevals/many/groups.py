@@ -38,7 +38,7 @@ from fastevals._validation.labels import binary_labels
 from fastevals.counting.keys import as_group_keys
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, as_column, make_columns, or_nan
-from fastevals.infer.delong.delong import normal_margins
+from fastevals.infer.significance.decision import normal_margins
 from fastevals.many.group_arguments import GroupArguments, LeastRows
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_errors import grouped_errors

@@ -24,7 +24,7 @@ from fastevals._validation.arrays import (
     refuse_weighted,
 )
 from fastevals.counting.ordering import FLOATS
-from fastevals.infer.delong.delong import normal_margins
+from fastevals.infer.significance.decision import normal_margins
 from fastevals.measure.error_metrics import MEDIAN, RegressionSums
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import METRICS

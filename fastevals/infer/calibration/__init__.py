@@ -1,5 +1,5 @@
 """Calibration: do predicted probabilities match what happens? Ratio, recalibration, tests, bins, comparisons.
 
-`forecasts.py` reads rows or counts as blocks of forecasts. `recalibration.py` estimates, and `deviations.py` gives the
-estimates' standard errors. `calibration.py` has the call, and `calibrations.py` what it returns.
+`forecasts.py` reads rows or counts as blocks of forecasts, and `estimates.py` estimates from these, with standard
+errors. `calibration.py` has the call, and `calibrations.py` what it returns.
 """

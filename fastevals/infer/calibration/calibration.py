@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, overload
@@ -32,28 +31,17 @@ from fastevals._validation.labels import binary_labels
 from fastevals.counting.groups import code_groups
 from fastevals.counting.keys import as_group_keys
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.infer.calibration.bins import BinOptions
-from fastevals.infer.calibration.calibrations import (
-    Calibration,
-    CalibrationComparison,
-    CalibrationEstimate,
-    CalibrationSegments,
-)
+from fastevals.infer.calibration.calibrations import Calibration, CalibrationComparison, CalibrationSegments
 from fastevals.infer.calibration.comparison import compare_paired
-from fastevals.infer.calibration.deviations import Model, Spread, spread_of
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber, unit_of
-from fastevals.infer.calibration.recalibration import Totals, fit_both
-from fastevals.infer.calibration.words import cautions_of, conclude
-from fastevals.infer.delong.delong import normal_margins
+from fastevals.infer.calibration.estimates import Settings, measure
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
 from fastevals.infer.significance.corrections import adjust_pvalues
-from fastevals.infer.significance.decision import Compared, build_result
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.probability_metrics import Strategy, checked_bins, require_probabilities
 from fastevals.measure.ranking.ranking import ranking_of_rows
-from fastevals.results import NOWHERE, Interval, Null, SignificanceResult, check_confidence_level
+from fastevals.results import check_confidence_level
 
-LARGEST_LOG = math.log(sys.float_info.max)
 SEGMENT = "segment"  # name of the column of keys if `by` has none
 
 
@@ -224,10 +212,8 @@ def calibration(
     pairs = compared_pairs(tuple(models), reference) if several else np.empty((0, 2), dtype=np.intp)
     segments = None if by is None else Segments.of(by, labels.values)
     rows, kept = _rows_of(labels, list(labelled.values()), groups, sample_weight, frequency_weight)
-    forecasts: Forecasts
-    if not several and segments is None and rows.weights is None and rows.clusters is None:
-        forecasts = CountedForecasts(None, False, 1.0, rows.counts(), None)
-    else:  # the result keeps the rows, whatever the caller does to the arrays
+    forecasts = rows if several or segments is not None else rows.reduced()
+    if forecasts is rows:  # the result keeps the rows, whatever the caller does to the arrays
         forecasts = rows = replace(rows, p=tuple(map(np.copy, rows.p)))
     results, spread = measure(forecasts, models, settings)
     for each in results:
@@ -241,33 +227,24 @@ def calibration(
     return CalibrationComparison(dict(zip(models, results, strict=True)), differences)
 
 
-class Settings(NamedTuple):
-    """Checked settings of a call."""
-
-    confidence_level: float
-    bins: BinOptions
-    pos_label: Any
-
-
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
 def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
     """Return the forecasts that a ranking, counts or a summary has counted, and the positive class."""
     if is_summary(subject) and hasattr(subject, "are_probabilities"):
-        counts, squares, positive = subject.counts(), subject.squares(), subject._labels[0]
-        pooled = subject._pooled()
+        counts, positive = subject.counts(), subject._labels[0]
+        forecasts = CountedForecasts.of(counts, subject.squares(), subject._pooled())
     else:
-        pooled = None
         ranking, _ = ranking_of_rows("y_true", subject, {"calibration": metric("brier_score")}, takes_weights=True)
-        counts, squares, positive = ranking.counts, ranking._squares, ranking.pos_label
-    is_weighted = counts.tps.dtype.kind == "f"
-    if is_weighted and squares is None:
+        counts, positive = ranking.counts, ranking.pos_label
+        forecasts = CountedForecasts.of(counts, ranking._squares)
+    if forecasts is None:
         refuse_weighted("y_true", subject)
     require_probabilities(counts)
     if not counts.n_pos + counts.n_neg:
         raise ValueError("y_true has no rows")
-    return CountedForecasts(None, is_weighted, 1.0, counts, squares if is_weighted else None, pooled), positive
+    return forecasts, positive
 
 
 def _rows_of(
@@ -280,27 +257,20 @@ def _rows_of(
     """Return the forecasts of rows of weight above zero, and which rows these are (None if all)."""
     check_one_weight(sample_weight, frequency_weight)
     positive = labels.flags().view(np.bool_)
-    weights = copies = clusters = n_clusters = kept = None
-    unit = 1.0
+    clusters = None
     if groups is not None:
         keys = as_group_keys("groups", groups)
         check_same_length(y_true=positive, groups=keys)
-        coded = code_groups(keys)
-        clusters, n_clusters = renumber(coded.block(slice(None)), coded.width)
+        clusters = code_groups(keys).block(slice(None))
     if sample_weight is not None:
-        weights = as_weights("sample_weight", sample_weight)
-        check_same_length(y_true=positive, sample_weight=weights)
-        unit = unit_of(weights, positive)
-        weights = weights * unit
+        sample_weight = as_weights("sample_weight", sample_weight)
+        check_same_length(y_true=positive, sample_weight=sample_weight)
     if frequency_weight is not None:
-        copies = as_frequencies("frequency_weight", frequency_weight)
-        check_same_length(y_true=positive, frequency_weight=copies)
-    p = tuple(np.asarray(each, dtype=np.float64) for each in probabilities)
-    rows = RowForecasts(n_clusters, weights is not None, unit, p, positive, weights, copies, clusters)
-    heavy = weights if copies is None else copies
-    if heavy is not None and not heavy.all():
-        kept = heavy > 0
-    return rows if kept is None else rows.take(kept), kept
+        frequency_weight = as_frequencies("frequency_weight", frequency_weight)
+        check_same_length(y_true=positive, frequency_weight=frequency_weight)
+    return RowForecasts.of(
+        probabilities, positive, clusters=clusters, sample_weight=sample_weight, frequency_weight=frequency_weight
+    )
 
 
 class Segments(NamedTuple):
@@ -342,117 +312,6 @@ class Segments(NamedTuple):
     def take(self, kept: NDArray[np.bool_] | None) -> Segments:
         """Return the segments of some rows."""
         return self if kept is None else self._replace(codes=self.codes[kept])
-
-
-# Estimating -------------------------------------------------------------------------------------------------------
-
-
-def measure(forecasts: Forecasts, names: list[Any], settings: Settings) -> tuple[list[Calibration], Spread]:
-    """Return the calibration of each model, and the joint distribution of their estimates."""
-    totals = Totals.of(forecasts, len(names))
-    models = [Model(each, *fit_both(forecasts, each, k)) for k, each in enumerate(totals)]
-    spread = spread_of(forecasts, models)
-    found = []
-    for k, (name, model) in enumerate(zip(names, models, strict=True)):
-        own = forecasts.model(k) if isinstance(forecasts, RowForecasts) else forecasts
-        found.append(_calibration(name, own, model, spread, k, settings))
-    return found, spread
-
-
-QUANTITIES = ("ratio", "intercept", "slope_intercept", "slope")  # in the order of `PARAMETERS`
-
-
-def _calibration(
-    name: Any, forecasts: Forecasts, model: Model, spread: Spread, k: int, settings: Settings
-) -> Calibration:
-    """Return the result of one model."""
-    totals, of_slope = model.totals, model.line.missing
-    missing = dict(
-        zip(QUANTITIES, ("all probabilities are 0", model.with_slope_1.missing, of_slope, of_slope), strict=True)
-    )
-    no_interval = f"without one of the {'rows' if forecasts.n_clusters is None else 'clusters'} there is no estimate"
-    estimates = {
-        quantity: _estimate(
-            value, math.sqrt(spread.covariance[q, k, k]), spread.n_units - 1, settings.confidence_level,
-            missing[quantity] if math.isnan(value) else no_interval,
-            null=float(quantity == "slope"), is_log=quantity == "ratio",
-        )
-        for q, (quantity, value) in enumerate(zip(QUANTITIES, model.values().tolist(), strict=True))
-    }  # fmt: skip
-    if not totals.weight.all():
-        estimates["ratio"] = _ratio_of_one_class(totals, float(spread.null_variances[k, 0]))
-    n_negatives, n_positives = totals.rows.tolist()
-    fields = {
-        "name": name,
-        "n_samples": round(n_positives + n_negatives),
-        "n_positives": round(n_positives),
-        "n_negatives": round(n_negatives),
-        "n_clusters": forecasts.n_clusters,
-        "is_weighted": forecasts.is_weighted,
-        "predicted": totals.predicted / forecasts.unit,
-        "observed": float(totals.weight[1] / forecasts.unit),
-        **estimates,
-        "spiegelhalter": _spiegelhalter(name, totals, float(spread.null_variances[k, 1]), settings.confidence_level),
-        "confidence_level": settings.confidence_level,
-        "pos_label": settings.pos_label,
-        "segments": None,
-        "_forecasts": forecasts,
-        "_bins": settings.bins,
-        "_df": spread.n_units - 1,
-    }
-    silent = Calibration(**fields, conclusion="", cautions=())
-    return Calibration(**fields, conclusion=conclude(silent), cautions=cautions_of(silent))
-
-
-def _estimate(
-    value: float, error: float, df: float, confidence_level: float, caution: str, *, null: float, is_log: bool
-) -> CalibrationEstimate:
-    """Return an estimate and test whether it is `null`; the value is its logarithm if `is_log`."""
-    from scipy.special import stdtr, stdtrit
-
-    value, known = float(value), math.isfinite(error) and df > 0
-    if math.isnan(value) or not known:
-        shown = _exp(value) if is_log else value
-        return CalibrationEstimate(shown, NOWHERE, math.nan, math.nan, caution)
-    margin = -float(stdtrit(df, check_confidence_level(confidence_level)[1] / 2)) * error
-    pvalue = float(2 * stdtr(df, -abs(value - null) / error)) if error else float(value == null)
-    ends = value - margin, value + margin
-    if not is_log:
-        return CalibrationEstimate(value, Interval(*ends), error, pvalue)
-    return CalibrationEstimate(_exp(value), Interval(*map(_exp, ends)), _exp(value) * error, pvalue)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < LARGEST_LOG else math.inf
-
-
-def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:
-    """Return the ratio without its interval, which the outcomes of one class do not show, and the p-value of the sums.
-
-    The difference of the sums is compared with its standard deviation under calibration.
-    """
-    from scipy.special import ndtr
-
-    predicted, observed = totals.predicted, float(totals.weight[1])
-    missing = "negatives" if observed else "positives"
-    pvalue = float(2 * ndtr(-abs(predicted - observed) / math.sqrt(variance))) if variance > 0 else math.nan
-    ratio = predicted / observed if observed else math.nan
-    return CalibrationEstimate(ratio, NOWHERE, math.nan, pvalue, f"there are no {missing}")
-
-
-def _spiegelhalter(name: Any, totals: Totals, variance: float, confidence_level: float) -> SignificanceResult:
-    """Return Spiegelhalter's test, given the variance of its numerator under calibration."""
-    from scipy.special import ndtr
-
-    alpha = check_confidence_level(confidence_level)[1]
-    z = totals.excess / math.sqrt(variance) if variance > 0 else math.nan
-    of = "" if name is None else f" of {name}"
-    compared = Compared(f"the Brier score{of}", "its expectation under calibration", effect="difference")
-    return build_result(
-        SignificanceResult, "Spiegelhalter's test", compared, z, float(2 * ndtr(-abs(z))),
-        normal_margins(alpha, "two-sided")[0], alpha=alpha, effect=totals.excess / float(totals.weight.sum()),
-        null=Null("norm"),
-    )  # fmt: skip
 
 
 def _by_segment(

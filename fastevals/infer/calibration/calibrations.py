@@ -1,4 +1,4 @@
-"""Results of `calibration`: one model, segments of rows, and several models."""
+"""Results of `calibration`, with what they mean in words: one model, segments of rows, and several models."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import as_flag, show
-from fastevals._text import first_lines, format_column, printable
+from fastevals._text import count_of, first_lines, format_column, printable
 from fastevals.document.document import GAP, Document, Number, Part, PValue, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, as_column, from_rows, make_columns, stack
+from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
 from fastevals.infer.calibration.bins import BinOptions, CalibrationBins, make_bins
 from fastevals.infer.calibration.errors import CalibrationError, make_error
 from fastevals.infer.calibration.forecasts import Forecasts
 from fastevals.infer.comparison import Difference
 from fastevals.infer.significance.corrections import adjust_pvalues
-from fastevals.infer.significance.decision import Compared, decide
+from fastevals.infer.significance.decision import Compared, decide, pvalue_text
 from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_confidence_level
 
 Floats = NDArray[np.float64]
 
+FEW_CLUSTERS = 50
+MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
+TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
 SEGMENTS_WRITTEN = 100  # in text and Markdown
 QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
 WORDS = {
@@ -150,8 +154,6 @@ class Calibration(Frozen):
     spiegelhalter: SignificanceResult
     confidence_level: float
     pos_label: Any
-    conclusion: str
-    cautions: tuple[str, ...]
     segments: CalibrationSegments | None
     _forecasts: Forecasts | None  # None without rows
     _bins: BinOptions
@@ -179,6 +181,96 @@ class Calibration(Frozen):
         """Return the p-values of the conclusion's three tests, adjusted by Holm's method."""
         tests = {name: getattr(self, name).pvalue for name in ("ratio", "slope", "spiegelhalter")}
         return dict(zip(tests, adjust_pvalues(list(tests.values())).tolist(), strict=True))
+
+    @property
+    def conclusion(self) -> str:
+        """What follows: which of ratio, slope and Spiegelhalter's test show miscalibration, in words."""
+        adjusted, off = self._adjusted_pvalues(), self.miscalibrated
+        sums = self._sums_written()
+        if not off:
+            defined = [p for p in adjusted.values() if not math.isnan(p)]
+            if not defined:
+                return f"{sums}. Nothing follows about the calibration{self._of}, because no test is defined."
+            first = sums[0].lower() if self.name is None else sums[0]
+            return (
+                f"No significant miscalibration{self._of}: {first}{sums[1:]} (ratio {self._in_words(self.ratio)}; "
+                f"slope {self._in_words(self.slope)}; Spiegelhalter's z = "
+                f"{self.spiegelhalter.statistic:.2f}; smallest {_p(min(defined))}, adjusted for "
+                f"{count_of(len(defined), 'test')})."
+            )
+        ratio = f"{sums} ({self._ratio_written()})."
+        sentences = [ratio] if "ratio" in off else []
+        if "slope" in off:
+            way = "extreme" if self.slope.value < 1 else "moderate"
+            sentences.append(
+                f"The probabilities{self._of} are too {way}: calibration slope {self._in_words(self.slope)}."
+            )
+        if "spiegelhalter" in off:
+            z = self.spiegelhalter
+            way = "worse" if z.statistic > 0 else "better"
+            sentences.append(
+                f"The Brier score{self._of} is {way} than its probabilities imply (Spiegelhalter's z = "
+                f"{z.statistic:.1f}, {_p(z.pvalue)})."
+            )
+        return " ".join(sentences if "ratio" in off else [*sentences, ratio])
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The cautions, each as one sentence that says what to do."""
+        sentences = []
+        rarer, n = min(("positive", self.n_positives), ("negative", self.n_negatives), key=lambda side: side[1])
+        if n < FEW_ROWS:
+            sentences.append(
+                f"Only {count_of(n, f'{rarer} row')}: intervals and tests of calibration are rough below "
+                f"{FEW_ROWS}; collect more."
+            )
+        if self.n_clusters is not None and self.n_clusters < FEW_CLUSTERS:
+            few = count_of(self.n_clusters, "cluster")
+            sentences.append(
+                f"Only {few}: Spiegelhalter's test rejects too often below {FEW_CLUSTERS}; rely on the intervals."
+            )
+        reasons: dict[tuple[str, tuple[str, str, str]], list[str]] = {}
+        for name in ("ratio", "intercept", "slope"):
+            each = getattr(self, name)
+            if each.caution:
+                lacking = ("is", "are", "undefined") if math.isnan(each.value) else ("has", "have", "no interval")
+                reasons.setdefault((each.caution, lacking), []).append(name)
+        for (reason, (one, many, what)), names in reasons.items():
+            subject = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+            sentences.append(f"The {subject} {one if len(names) == 1 else many} {what}: {reason}.")
+        return tuple(sentences)
+
+    def _sums_written(self) -> str:
+        """Return how many positives are expected and how many happened: "credit expects 7 positives; 9 happened"."""
+        who = "The model" if self.name is None else printable(str(self.name))
+        predicted, observed = describe_count(self.predicted), describe_count(self.observed)
+        if self.is_weighted:
+            return f"{who} expects positives of weight {predicted}; weight {observed} happened"
+        return f"{who} expects {predicted} positives; {observed} happened"
+
+    def _ratio_written(self) -> str:
+        """Return how far the sum is off, and the ratio with its interval: "18 % too few; ratio 0.818, ..."."""
+        ratio = self.ratio.value
+        if math.isnan(ratio):
+            return _p(self.ratio.pvalue)
+        if 1 / TWICE < ratio < TWICE:
+            share = 100 * abs(ratio - 1)
+            off = f"{share:.2g} % too {'few' if ratio < 1 else 'many'}" if share >= 0.05 else "as many as happened"
+        else:
+            off = f"{ratio:.3g} times as many as happened"
+        return f"{off}; ratio {self._in_words(self.ratio)}"
+
+    def _in_words(self, estimate: CalibrationEstimate) -> str:
+        """Return an estimate and its interval in words."""
+        if math.isnan(estimate.value):
+            return "undefined"
+        low, high = estimate.confidence_interval
+        interval = "" if math.isnan(low) else f", {100 * self.confidence_level:.6g} % interval {low:.3f} to {high:.3f}"
+        return f"{estimate.value:.3f}{interval}"
+
+    @property
+    def _of(self) -> str:
+        return "" if self.name is None else f" of {printable(str(self.name))}"
 
     def without_rows(self) -> Calibration:
         """Return the result without its rows: it keeps its bins and its error, but cannot compute others."""
@@ -273,8 +365,8 @@ class Calibration(Frozen):
         return self._forecasts
 
     def _values(self) -> list[float]:
-        """Return the values in the order of `PARAMETERS`."""
-        return [self._log_ratio()[0], self.intercept.value, self.slope_intercept.value, self.slope.value]
+        """Return the values of `QUANTITIES`, for the ratio its logarithm."""
+        return [self._log_ratio()[0], self.intercept.value, self.slope.value, self.slope_intercept.value]
 
     def _log_ratio(self) -> tuple[float, float]:
         """Return the log ratio and its standard error; NaN if the ratio over- or underflows."""
@@ -335,6 +427,16 @@ class Calibration(Frozen):
             row |= {name: each.value, f"{name}_low": each.confidence_interval.low}
             row |= {f"{name}_high": each.confidence_interval.high, f"{name}_pvalue": each.pvalue}
         return row | {"spiegelhalter": self.spiegelhalter.statistic, "spiegelhalter_pvalue": self.spiegelhalter.pvalue}
+
+
+def describe_count(value: float) -> str:
+    """Return a number of positives: whole, or with three digits if it is small."""
+    is_whole = value >= 100 or value == round(value)
+    return f"{value:,.0f}" if is_whole and value < MOST_DIGITS else f"{value:.3g}"
+
+
+def _p(value: float) -> str:
+    return pvalue_text(value, "two-sided")
 
 
 def _ends(estimate: CalibrationEstimate) -> list[str]:

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from fastevals._options import show
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.calibration.calibrations import Calibration, CalibrationComparison
-from fastevals.infer.calibration.deviations import PARAMETERS, Spread
-from fastevals.infer.calibration.words import conclude
+from fastevals.infer.calibration.estimates import Spread
 from fastevals.infer.comparison import Difference, draw_normal
-from fastevals.infer.delong.delong import normal_margins
+from fastevals.infer.significance.decision import normal_margins
 from fastevals.results import NOWHERE, Interval, PairNames, check_confidence_level
 
 Floats = NDArray[np.float64]
 
-COMPARED = ("log_ratio", "intercept", "slope")
+COMPARED = ("log_ratio", "intercept", "slope")  # in the order of `QUANTITIES`
 DRAWS, SEED = 99_999, 43  # draws of the joint distribution of all pairs' differences
 
 
@@ -34,8 +33,7 @@ def compare_paired(
     """
     df = spread.n_units - 1
     found = {}
-    for quantity in COMPARED:
-        q = PARAMETERS.index(quantity)
+    for q, quantity in enumerate(COMPARED):
         covariance = spread.covariance[q]
         effects = values[pairs[:, 0], q] - values[pairs[:, 1], q]
         variances = np.array([covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] for a, b in pairs])
@@ -142,10 +140,4 @@ def calibration_unpaired(
         found[quantity] = (
             _difference(first, second, a - b, error, (a - b) / error if error else math.nan, pvalue, margin, df),
         )
-    return CalibrationComparison({first: _renamed(subject, first), second: _renamed(reference, second)}, found)
-
-
-def _renamed(found: Calibration, name: str) -> Calibration:
-    """Return a result under another name, which its conclusion uses too."""
-    named = replace(found, name=name)
-    return replace(named, conclusion=conclude(named))
+    return CalibrationComparison({first: replace(subject, name=first), second: replace(reference, name=second)}, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -71,6 +71,10 @@ class Forecasts(ABC):
         """Number of entries that blocks are cut from."""
 
     @abstractmethod
+    def model(self, model: int) -> Forecasts:
+        """Return the forecasts of one model."""
+
+    @abstractmethod
     def block(self, part: slice) -> Block:
         """Return the forecasts of some entries."""
 
@@ -124,10 +128,24 @@ class CountedForecasts(Forecasts):
     squares: ThresholdCounts | None
     pooled: ThresholdCounts | None = None
 
+    @classmethod
+    def of(
+        cls, counts: ThresholdCounts, squares: ThresholdCounts | None, pooled: ThresholdCounts | None = None
+    ) -> CountedForecasts | None:
+        """Return the forecasts in counts; None if they have weights whose squares are unknown."""
+        is_weighted = counts.tps.dtype.kind == "f"
+        if is_weighted and squares is None:
+            return None
+        return cls(None, is_weighted, 1.0, counts, squares if is_weighted else None, pooled)
+
     @property
     def size(self) -> int:
         """Number of distinct probabilities."""
         return self.by_probability.thresholds.size - 1
+
+    def model(self, model: int) -> CountedForecasts:
+        """Return these forecasts: they are of one model."""
+        return self
 
     def block(self, part: slice) -> Block:
         """Return the rows with some probabilities."""
@@ -176,6 +194,38 @@ class RowForecasts(Forecasts):
     copies: NDArray[np.int64] | None
     clusters: NDArray[Any] | None
 
+    @classmethod
+    def of(
+        cls,
+        p: Iterable[NDArray[Any]],
+        positive: NDArray[np.bool_],
+        *,
+        clusters: NDArray[Any] | None,
+        sample_weight: NDArray[Any] | None,
+        frequency_weight: NDArray[Any] | None,
+    ) -> tuple[RowForecasts, NDArray[np.bool_] | None]:
+        """Return the forecasts of rows of weight above zero, and which rows these are (None if all)."""
+        unit, n_clusters, weights, copies = 1.0, None, None, None
+        if clusters is not None:
+            clusters, n_clusters = renumber(clusters, int(clusters.max()) + 1)
+        if sample_weight is not None:
+            unit = min(usual_unit(sample_weight, positive), power_of_two(float(sample_weight.max())) * LARGEST_WEIGHT)
+            weights = sample_weight * unit
+        if frequency_weight is not None:
+            copies = frequency_weight.astype(np.int64, copy=False)
+        probabilities = tuple(np.asarray(each, dtype=np.float64) for each in p)
+        rows = cls(n_clusters, weights is not None, unit, probabilities, positive, weights, copies, clusters)
+        heavy = weights if copies is None else copies
+        if heavy is None or heavy.all():
+            return rows, None
+        return rows.take(heavy > 0), heavy > 0
+
+    def reduced(self, counts: ThresholdCounts | None = None) -> Forecasts:
+        """Return one model's rows as counts, computed unless given; with weights or clusters, return the rows."""
+        if self.weights is not None or self.clusters is not None:
+            return self
+        return CountedForecasts(None, False, 1.0, self.counts() if counts is None else counts, None)
+
     @property
     def size(self) -> int:
         """Number of rows."""
@@ -221,11 +271,6 @@ class RowForecasts(Forecasts):
             self, n_clusters=n_clusters, p=p, positive=self.positive[rows], weights=weights, copies=copies,
             clusters=clusters,
         )  # fmt: skip
-
-
-def unit_of(weights: Floats, positive: NDArray[np.bool_]) -> float:
-    """Return `Forecasts.unit` for the weights of rows."""
-    return min(usual_unit(weights, positive), power_of_two(float(weights.max())) * LARGEST_WEIGHT)
 
 
 def bins_of(p: Floats, edges: Floats) -> NDArray[np.intp]:

@@ -45,7 +45,14 @@ from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.delong.clustered import clustered_moments
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
-from fastevals.infer.significance.decision import NO_VARIANCE, Compared, build_result, check_alpha, compare_two
+from fastevals.infer.significance.decision import (
+    NO_VARIANCE,
+    Compared,
+    build_result,
+    check_alpha,
+    compare_two,
+    normal_margins,
+)
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import as_ranking, doubt_of_difference, least_extreme, ranking_of_rows, settled
@@ -60,7 +67,6 @@ from fastevals.results import (
     check_confidence_level,
     format_estimate,
     format_test,
-    tail_probability,
 )
 
 Floats = NDArray[np.float64]
@@ -813,18 +819,6 @@ def z_test(
         caution=NO_VARIANCE if variance == 0 else "", df=df,
         null=Null("norm") if df is None else Null("t", (df,)),
     )  # fmt: skip
-
-
-def normal_margins(alpha: float, alternative: Alternative, df: float | None = None) -> tuple[float, float]:
-    """Return how far the ends of an interval are from the estimate, in standard errors; infinite on an open side.
-
-    Quantiles are normal, or Student's t with the given degrees of freedom.
-    """
-    from scipy.special import ndtri, stdtrit
-
-    tail = tail_probability(alpha, alternative)
-    margin = -float(ndtri(tail) if df is None else stdtrit(df, tail))
-    return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
 
 
 def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:

@@ -208,6 +208,18 @@ def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
     return float(null.ppf(tail) if alternative == "less" else null.isf(tail))
 
 
+def normal_margins(alpha: float, alternative: Alternative, df: float | None = None) -> tuple[float, float]:
+    """Return how far the ends of an interval are from the estimate, in standard errors; infinite on an open side.
+
+    Quantiles are normal, or Student's t with the given degrees of freedom.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    tail = tail_probability(alpha, alternative)
+    margin = -float(ndtri(tail) if df is None else stdtrit(df, tail))
+    return (math.inf if alternative == "less" else margin, math.inf if alternative == "greater" else margin)
+
+
 def discrete_critical_value(low: float, largest: float, alternative: Alternative) -> float | Interval:
     """Return the critical value of a statistic from 0 to `largest` whose null distribution is symmetric.
 

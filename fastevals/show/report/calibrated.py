@@ -7,17 +7,14 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from fastevals._options import UndefinedMetricWarning
 from fastevals._text import printable
 from fastevals.document.document import Cell, Number, PValue, Row
 from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
-from fastevals.infer.calibration.calibration import Settings, measure
-from fastevals.infer.calibration.calibrations import Calibration, CalibrationEstimate
+from fastevals.infer.calibration.calibrations import Calibration, CalibrationEstimate, describe_count
 from fastevals.infer.calibration.errors import CalibrationError
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts, renumber, unit_of
-from fastevals.infer.calibration.words import describe_count
+from fastevals.infer.calibration.estimates import Settings, measure
+from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import as_json
@@ -38,35 +35,24 @@ def calibrate_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: Interva
     counts = ranking.counts
     if not are_probabilities(counts):
         return None
-    if rows.ranking is not None and counts.tps.dtype.kind == "f" and ranking._squares is None:
-        return None  # the variance of weights is unknown
-    weighted = rows.weighs_rows if rows.ranking is None else ranking._squares is not None
-    if rows.groups is None and (rows.ranking is not None or not weighted):
-        return _calibrate(CountedForecasts(None, weighted, 1.0, counts, ranking._squares), model, plan)
-    positive, weights, copies, unit = rows.positive, None, None, 1.0
-    if rows.weights is not None and weighted:
-        unit = unit_of(rows.weights, positive)
-        weights = rows.weights * unit
-    elif rows.weights is not None:
-        copies = rows.weights.astype(np.int64)
-    clusters = n_clusters = None
-    if rows.groups is not None:
-        clusters, n_clusters = renumber(rows.groups, int(rows.groups.max()) + 1)
-    p = np.asarray(rows.scores[model], dtype=np.float64)
-    return _calibrate(RowForecasts(n_clusters, weighted, unit, (p,), positive, weights, copies, clusters), model, plan)
+    if rows.ranking is not None:
+        return _calibrate(CountedForecasts.of(counts, ranking._squares), model, plan)
+    weight: dict[str, Any] = {"sample_weight": None, "frequency_weight": None}
+    weight["frequency_weight" if rows.are_copies else "sample_weight"] = rows.weights
+    forecasts, _ = RowForecasts.of([rows.scores[model]], rows.positive, clusters=rows.groups, **weight)
+    return _calibrate(forecasts.reduced(counts), model, plan)
 
 
 def calibrate_losses(losses: ProbabilitySummary | None, model: str, plan: IntervalPlan | None) -> Calibration | None:
     """Return the calibration of a model whose rows were counted in small cells; None if that is unknown."""
     if losses is None or not losses.are_probabilities:
         return None
-    squares = losses.squares()
-    if losses.is_weighted and squares is None:
+    return _calibrate(CountedForecasts.of(losses.counts(), losses.squares()), model, plan)
+
+
+def _calibrate(forecasts: Forecasts | None, model: str, plan: IntervalPlan | None) -> Calibration | None:
+    if forecasts is None:  # the variance of weights is unknown
         return None
-    return _calibrate(CountedForecasts(None, losses.is_weighted, 1.0, losses.counts(), squares), model, plan)
-
-
-def _calibrate(forecasts: Forecasts, model: str, plan: IntervalPlan | None) -> Calibration:
     settings = Settings(LEVEL if plan is None else plan.confidence_level, BINS, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # the table has a dash

@@ -352,7 +352,9 @@ def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[
         yield from (GAP, table)
         if table.kind == "calibration":
             yield from (Sentence(note, "note") for note in undefined_calibration(block.models))
-    yield from gain_parts(block.models)
+    for model in block.models:
+        if model.gains is not None:
+            yield from gain_parts(model.name, model.gains)
 
 
 def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
@@ -435,7 +437,9 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
         yield _class_table(block)
     calibrated = calibration_rows(block.models, with_intervals=report.plan is not None)
     yield Table("calibration", "Calibration", ["Model", *COLUMNS], calibrated)
-    yield from gain_parts(block.models)
+    for model in block.models:
+        if model.gains is not None:
+            yield from gain_parts(model.name, model.gains)
     for kind, title in (("differences", "Differences of models"), ("against", "Against other rows")):
         yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names), note=note)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from fastevals._options import UndefinedMetricWarning
@@ -11,7 +11,6 @@ from fastevals._text import LONGEST_NAME, printable, shorten_name
 from fastevals.document.document import GAP, TEXT, Part, Sentence, Table
 from fastevals.infer.gain_table import GainTable, gain_table
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import IntervalPlan, ScoredRows
 
 DECILES = 10
@@ -37,19 +36,15 @@ def _made(plan: IntervalPlan | None, n_samples: int, *data: Any, **options: Any)
         return gain_table(*data, n_bins=min(DECILES, n_samples), **options, **level)  # type: ignore[no-any-return,call-overload]
 
 
-def gain_parts(models: Iterable[ModelNumbers]) -> Iterator[Part]:
-    """Yield each model's gain table, with its conclusion and caution."""
-    for model in models:
-        if model.gains is None:
-            continue
-        name = shorten_name(printable(model.name), LONGEST_NAME)
-        said = model.gains.conclusion
-        for part in model.gains._parts():
-            if isinstance(part, Table):
-                yield part._replace(title=f"Gain table of {name}", note=said, aligned="gain")
-            elif isinstance(part, Sentence) and part.role == "verdict":
-                yield from (GAP, Sentence(f"{name}: {said}", "", TEXT))
-            elif isinstance(part, Sentence) and part.role == "caution":
-                yield part._replace(text=f"{name}: {part.text}")
-            else:
-                yield part
+def gain_parts(model: str, gains: GainTable) -> Iterator[Part]:
+    """Yield a model's gain table, with its conclusion and caution."""
+    name = shorten_name(printable(model), LONGEST_NAME)
+    for part in gains._parts():
+        if isinstance(part, Table):
+            yield part._replace(title=f"Gain table of {name}", note=gains.conclusion, aligned="gain")
+        elif isinstance(part, Sentence) and part.role == "verdict":
+            yield from (GAP, Sentence(f"{name}: {gains.conclusion}", "", TEXT))
+        elif isinstance(part, Sentence) and part.role == "caution":
+            yield part._replace(text=f"{name}: {part.text}")
+        else:
+            yield part

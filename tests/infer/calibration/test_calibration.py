@@ -134,12 +134,12 @@ def test_weights_too_far_apart_to_square() -> None:
 
 
 def test_many_rows_thin_first_and_find_the_same_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fastevals.infer.calibration import recalibration
+    from fastevals.infer.calibration import estimates
 
     y, p = forecasts(5000)
     p = p + np.linspace(0, 1e-3, 5000)
     expected = calibration(y, p)
-    monkeypatch.setattr(recalibration, "ROWS_PER_BLOCK", 8)
+    monkeypatch.setattr(estimates, "ROWS_PER_BLOCK", 8)
     found = calibration(y, p)
     assert found.slope.value == pytest.approx(expected.slope.value, rel=1e-12)
     assert found.intercept.value == pytest.approx(expected.intercept.value, rel=1e-12)
