@@ -436,7 +436,7 @@ def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
     read = CertifiedRanking.__new__(CertifiedRanking)
     read.__setstate__((None, state))
     assert (read.roc_auc(), read.n_positives) == (cells.roc_auc(), cells.n_positives)
-    with pytest.raises(ValueError, match=r"bounds of weights that 0\.3 rounded do not hold"):
+    with pytest.raises(ValueError, match=r"the bounds are wrong, because version 0\.3 rounded the weights"):
         read.__setstate__((None, state | {"_rounding": 1e-6}))
     for name in ("_moments", "_sums"):  # 0.4 did not have these
         delattr(cells, name)

@@ -398,7 +398,8 @@ class CertifiedRanking(BaseRanking):
         slots = state[1]
         if slots.get("_rounding"):
             raise ValueError(
-                "bounds of weights that 0.3 rounded do not hold: count the rows of the pickled ranking again"
+                "the bounds are wrong, because version 0.3 rounded the weights: count the rows of the pickled "
+                "ranking again"
             )
         if "_classes" in slots:
             CertifiedRanking.__init__(

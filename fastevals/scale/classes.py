@@ -243,7 +243,7 @@ class ConfusionSummary(Summary):
         if "rest" in fields:
             rest = fields.array("rest", counts.size).view(np.int64)
             if (np.abs(rest.astype(np.float64)) > REST / 2 * counts.astype(np.float64)).any():
-                raise ValueError("what was rounded must be at most half of its counts")
+                raise ValueError("its rounding errors must be at most half of its counts")
             summary._rest = rest.reshape(summary._counts.shape).copy()
         summary.is_weighted = fields.is_weighted() or largest is not None
         summary._squares = None

@@ -324,7 +324,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         if not models or len(set(models)) < len(models):
             raise ValueError(f"models must have different names, got {listed(models)}")
         if by is None and values not in ([], [None]):
-            raise ValueError(f"values must be none where rows are not parted, got {listed(values)}")
+            raise ValueError(f"values must be none if no column divides the rows, got {listed(values)}")
         if any(has_both_types(each) for each in segments.values_of(values).values()):
             raise ValueError("values must be of one type")
         if len(set(values)) < len(values) or segments.ascending(values, {}) != values:

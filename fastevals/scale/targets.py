@@ -320,7 +320,7 @@ class TargetSummary(Summary):
         if any(total < 0 for total in summary._sums[:DEVIATION]):
             raise ValueError("its sums must not be negative")
         if len({summary.n_samples == 0, summary._origin is None, weight == 0}) > 1:
-            raise ValueError("its sums are none of its rows")
+            raise ValueError("its sums do not fit its number of rows")
         if weight and not all(_is_finite(total) and _is_finite(total / weight) for total in summary._sums):
             raise ValueError("its sums must be finite")
         if summary._origin is not None and abs(summary._origin) >= LARGEST_TARGET:
@@ -330,7 +330,7 @@ class TargetSummary(Summary):
         negatives, positives = summary._errors.cells.totals.tolist()
         told = {(None, None): summary.n_samples, (None, NO_BOUNDS): 0}.get(summary._errors._labels)
         if told is None or positives or (negatives < told) or bool(negatives) != bool(told) or summary._errors._unit:
-            raise ValueError("its errors are none of its rows")
+            raise ValueError("its errors do not fit its number of rows")
         return summary
 
 

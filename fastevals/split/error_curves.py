@@ -288,7 +288,7 @@ class ErrorCurve(Frozen):
     def fits(self) -> tuple[str, ...]:
         """Label each value "best", "underfits", "overfits" or "".
 
-        At other values than the best, the learner underfits if both test and training error are larger than at the best
+        At values other than the best, the learner underfits if both test and training error are larger than at the best
         value. It overfits if the test error is larger, but the training error is smaller. "" means that the test error
         is not significantly larger, or that the training errors are equal.
 

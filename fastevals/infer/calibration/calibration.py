@@ -102,7 +102,8 @@ def calibration(
         Segment of each row, such as a product or a month; the same numbers are computed for each segment. With several
         columns, each combination of values that occurs is a segment.
     groups : array-like of shape (n_samples,), optional
-        Cluster of each row, such as a customer: rows of a cluster may depend on each other, clusters may not.
+        Cluster of each row, such as a customer: rows of a cluster may depend on each other, but clusters must be
+        independent.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Each row is one observation. Rows of weight zero are left out.
     frequency_weight : array-like of shape (n_samples,), optional
@@ -317,7 +318,7 @@ class Segments(NamedTuple):
 def _by_segment(
     found: list[Calibration], rows: RowForecasts, segments: Segments, models: list[Any], settings: Settings
 ) -> list[Calibration]:
-    """Return the models' results with those of each segment."""
+    """Return the models' results, each with the results of its segments."""
     order = np.argsort(segments.codes, kind="stable")
     ends = np.searchsorted(segments.codes[order], np.arange(len(segments.keys) + 1))
     spans = [

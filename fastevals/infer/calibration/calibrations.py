@@ -50,7 +50,8 @@ class CalibrationEstimate(Frozen):
     standard_error : float
         Standard error of the estimate, by the jackknife.
     pvalue : float
-        Two-sided p-value of the value of calibrated probabilities: 1 for the ratio and the slope, 0 for intercepts.
+        Two-sided p-value for the value that calibrated probabilities have: 1 for the ratio and the slope, 0 for
+        intercepts.
     caution : str
         Why the estimate or its interval is undefined; empty if both are defined.
 

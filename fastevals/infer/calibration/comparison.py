@@ -1,4 +1,4 @@
-"""Differences in calibration between models: on the same rows, or on rows of which none is in both sets."""
+"""Differences in calibration between models: on the same rows, or on two sets without common rows."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def calibration_unpaired(
     Parameters
     ----------
     subject, reference : Calibration
-        Results of `calibration`, which must not share rows; clusters must not be in both. For models on the same rows,
-        pass all of them to `calibration`.
+        Results of `calibration`, which must not have rows or clusters in common. For models on the same rows, pass all
+        of them to `calibration`.
     names : (str, str), optional
         Names in the result; by default the results' own if they differ, and else "subject" and "reference".
     confidence_level : float in (0, 1)

@@ -473,9 +473,10 @@ def _exp(value: float) -> float:
 
 
 def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:
-    """Return the ratio without its interval, which the outcomes of one class do not show, and the p-value of the sums.
+    """Return the ratio and its p-value; outcomes of one class do not determine an interval.
 
-    The difference of the sums is compared with its standard deviation under calibration.
+    The p-value compares the difference of the predicted and observed sums with its standard deviation under
+    calibration.
     """
     from scipy.special import ndtr
 

@@ -105,7 +105,7 @@ class Forecasts(ABC):
         return [each for results in run(sweep_chunk, chunks(self.size)) for each in results]
 
     def blocks(self, n: int) -> Iterator[Block]:
-        """Yield all blocks, of about `n` entries each but not too few."""
+        """Yield all blocks, of about `n` entries each, or of `ROWS_PER_BLOCK` if `n` is smaller."""
         for part in blocks(slice(0, self.size), max(n, ROWS_PER_BLOCK)):
             yield self.block(part)
 
@@ -167,7 +167,7 @@ class CountedForecasts(Forecasts):
         return self.pooled or super(CountedForecasts, self).isotonic_counts()
 
     def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
-        """Return sums between the counts' steps."""
+        """Return the differences of the sums between the steps at which the bins start."""
         squares = self.squares or self.by_probability
         return np.asarray((np.diff(squares.tps[starts]) + np.diff(squares.fps[starts]))[::-1], dtype=np.float64)
 

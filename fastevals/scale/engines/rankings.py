@@ -176,7 +176,7 @@ def _ranking_of_ranges(
             above[each.low] = (tp, fp, each.checksum)
             tp, fp = tp + each.n_positives, fp + each.n_negatives
         if any(below.high >= each.low for each, below in pairwise(ranges)):
-            raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
+            raise ValueError(f"{frame.title} was not sorted into ranges of {score!r} that don't overlap")
         _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
         sweep = SweepRanges(columns, above, known, sorted_union(thresholds, HUNDREDTHS))
         curve = sweep.whole(ranged.do(sweep))

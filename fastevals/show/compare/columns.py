@@ -142,7 +142,7 @@ def _cautions(
             yield f"{printable(name)} looks like numbers of the rows, not results: if so, {hint}"
     if options.higher_is_better and _are_ranks(list(results.values())):
         hint = option("lower_is_better", True)
-        yield f"rows hold ranks, of which the highest was taken for the best: where 1 is best give {hint}"
+        yield f"rows look like ranks, and the highest rank was treated as the best: if rank 1 is best, give {hint}"
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:

@@ -104,7 +104,7 @@ def draw_critical_difference(picture: Picture, result: RankComparison, form: Ran
     elif cd is None:
         raise ValueError(
             f"form='ranges' needs a critical difference, and there is none for correction={result.correction!r}: "
-            "what it takes to be rejected differs between pairs"
+            "the difference at which a pair is rejected varies between pairs"
         )
     else:
         _draw_ranges(picture, result, cd, control)

@@ -103,7 +103,7 @@ def draw_score_histogram(
     if threshold is not None and low <= threshold <= high:
         picture.add_reference([threshold] * 2, [0, top], f"threshold {threshold:.6g}")
     room = 0.02 * (high - low)
-    label = "Score; the outer bins hold all beyond" if is_cut else "Score"
+    label = "Score; the outer bins also hold all scores beyond" if is_cut else "Score"
     picture.x, picture.y = AxisScale(label, low - room, high + room), AxisScale("Share of the class", 0.0, top)
 
 

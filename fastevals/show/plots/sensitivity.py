@@ -79,7 +79,7 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
         others = ", ".join(f"{name}={format_value(value)}" for name, value in sensitivity.others.items())
         draw_line(ax, axis, sensitivity.as_chosen, style.legend_label(others or "estimates"), AS_CHOSEN, shift)
         if sensitivity.others:
-            draw_line(ax, axis, sensitivity.at_best, "other parameters at best for each", AT_BEST, -shift, band=False)
+            draw_line(ax, axis, sensitivity.at_best, "others at their best for each value", AT_BEST, -shift, band=False)
         label = f"{style.legend_label(f'chosen: {format_value(sensitivity.values[k])}')} ({values[k]:.4g})"
         mark_value(ax, axis.shifted(shift)[k], values[k], label, AS_CHOSEN)
         level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"

@@ -257,8 +257,8 @@ def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
         return ""
     if rows.groups is not None:
         return (
-            f"above {plan.most_drawn:,} rows they are of cells of single rows, which don't have groups of them; "
-            f"{option('n_resamples', placeholder='N')} asks for a bootstrap"
+            f"above {plan.most_drawn:,} rows, cells of rows are resampled, which cannot keep clusters whole; "
+            f"{option('n_resamples', placeholder='N')} resamples clusters"
         )
     return ""
 
@@ -270,16 +270,16 @@ WHY_UNKNOWN_SQUARES = "sums of squared weights, which intervals need, are not kn
 def why_no_squares() -> str:
     """Say why weighted counts of labels and targets have no intervals, and what to do."""
     return (
-        f"it was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and "
-        f"copies of rows, with {option('frequency_weight')}"
+        f"it was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: pass rows that fit in memory or, for "
+        f"copies of rows, {option('frequency_weight')}"
     )
 
 
 def why_unknown_squares() -> str:
     """Say why weighted counts of scores have no intervals, and what to do."""
     return (
-        f"it was counted with {option('sample_weight')}, and {WHY_UNKNOWN_SQUARES}: files made before 0.5.0 don't have "
-        "them, so count the rows again; nor have weights of 2**30 or more, so divide them by a number"
+        f"it was counted with {option('sample_weight')}, and {WHY_UNKNOWN_SQUARES}: if the file was made before 0.5.0, "
+        "count the rows again; if weights are 2**30 or more, divide them by a constant first"
     )
 
 

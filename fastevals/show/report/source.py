@@ -139,7 +139,9 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
     if options.against is not None and (summary is None or not are_summaries(options.against)):
-        raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
+        raise ValueError(
+            f"{option('against')} compares two summaries: it and the data must be files of fastevals summarize"
+        )
     by_row = _has_cost_columns(options)
     costs = check_cost_options(options) if by_row else {}
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
@@ -263,7 +265,7 @@ def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: S
     if given := form.options():
         raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
     if len(score) > 1:
-        raise ValueError(f"{option('score')} must be one name, of the model that a {kind} is of, got {list(score)}")
+        raise ValueError(f"{option('score')} must be one name, because a {kind} is of one model, got {list(score)}")
 
 
 def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
@@ -401,7 +403,7 @@ def report_counted(
     kind, truth = type(data).__name__, options.target or options.label
     refuse(options, ROWS, f", but data is a {kind}")
     if len(models) > 1:
-        raise ValueError(f"{option('pred')} must be one name, of the model that a {kind} is of, got {list(models)}")
+        raise ValueError(f"{option('pred')} must be one name, because a {kind} is of one model, got {list(models)}")
     model = models[0] if models else "pred"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)

@@ -389,7 +389,10 @@ def test_estimates_are_results(capsys):
 @pytest.mark.parametrize("rows", ["1,2,3\n1,3,2\n2,1,3\n", "1,2.5,2.5\n3,1.5,1.5\n2,2,2\n1,2,3\n"])
 def test_ranks_without_lower_is_better_are_said(capsys, tmp_path, rows):
     file = write(tmp_path, f"a,b,c\n{rows}")
-    message = "! : rows hold ranks, of which the highest was taken for the best: where 1 is best give --lower-is-better"
+    message = (
+        "! : rows look like ranks, and the highest rank was treated as the best: if rank 1 is best, give "
+        "--lower-is-better"
+    )
     assert message in compare(capsys, file).replace("\n    ", " ")
     assert "rows hold ranks" not in compare(capsys, file, "--lower-is-better")
     assert "rows hold ranks" not in compare(capsys, write(tmp_path, f"a,b,c\n{rows}1,2,4\n"))

@@ -723,7 +723,7 @@ def test_histograms_hold_all_rows_of_each_class(weighted):
             assert_allclose(heights[inner], expected[inner] / weights[y == positive].sum(), atol=1e-12)
         assert ("threshold 0.5" in legend(ax)) == (ax.patches[0].get_data().edges[-1] >= 0.5)
     beyond = plots.plot_score_histogram(Ranking(y, rng.standard_cauchy(3000)), ax=axes())
-    assert beyond.get_xlabel() == "Score; the outer bins hold all beyond"
+    assert beyond.get_xlabel() == "Score; the outer bins also hold all scores beyond"
     one = plots.plot_score_histogram(Ranking([1, 1], [0.1, 0.3]), ax=axes())
     one.figure.canvas.draw()
     assert legend(one) == ["negatives: none", "positives"]

@@ -271,7 +271,7 @@ def test_sensitivity_over_numbers():
     ax = plot_sensitivity(found.sensitivity("degree"), ax=axes())
     drawn = found.sensitivity("degree")
     assert_array_equal(labelled(ax, "kind=a, power=0.001")[0].get_ydata(), drawn.as_chosen.values)
-    assert_array_equal(labelled(ax, "other parameters at best for each")[0].get_ydata(), drawn.at_best.values)
+    assert_array_equal(labelled(ax, "others at their best for each value")[0].get_ydata(), drawn.at_best.values)
     (chosen,) = labelled(ax, f"chosen: 2 ({found.best.value:.4g})")
     assert_array_equal(chosen.get_xydata(), [[2, found.best.value]])
     assert ax.get_ylabel() == "Mean squared error\non validation rows"
@@ -286,7 +286,7 @@ def test_sensitivity_over_other_values():
     ax = plot_sensitivity(drawn, ax=axes(style.WIDE, layout="constrained"))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
     as_chosen, at_best, _ = ax.containers
-    assert [each.get_label() for each in (as_chosen, at_best)] == ["degree=2", "other parameters at best for each"]
+    assert [each.get_label() for each in (as_chosen, at_best)] == ["degree=2", "others at their best for each value"]
     for container, x, line in ((as_chosen, -SHIFT, drawn.as_chosen), (at_best, SHIFT, drawn.at_best)):
         assert_allclose(container.lines[0].get_xydata(), np.c_[[x, 1 + x], line.values])
         assert_allclose(barred(container), np.c_[[x, 1 + x], line.low, line.high])

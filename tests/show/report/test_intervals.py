@@ -460,7 +460,7 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, option):
 @pytest.mark.usefixtures("large")
 def test_large_blocks_with_groups(capsys):
     text = " ".join(report(capsys, "--group", "fold").split())
-    assert "above 598 rows they are of cells of single rows, which don't have groups of them; --resamples N" in text
+    assert "above 598 rows, cells of rows are resampled, which cannot keep clusters whole; --resamples N" in text
     output = report_json(capsys, "--group", "fold", "--score", "logistic")
     assert output["intervals"]["method"] is output["blocks"][0]["intervals"]["method"] is None
     assert report_json(capsys, "--group", "fold", *TWO, *FEW)["intervals"]["method"] == "BCa"
