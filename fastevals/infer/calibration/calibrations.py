@@ -366,7 +366,7 @@ class Calibration(Frozen):
         return self._forecasts
 
     def _values(self) -> list[float]:
-        """Return the values of `QUANTITIES`, for the ratio its logarithm."""
+        """Return the values of `QUANTITIES` (the logarithm of the ratio)."""
         return [self._log_ratio()[0], self.intercept.value, self.slope.value, self.slope_intercept.value]
 
     def _log_ratio(self) -> tuple[float, float]:

@@ -277,7 +277,7 @@ class Model(NamedTuple):
     line: RecalibrationLine
 
     def values(self) -> Floats:
-        """Return the values of `QUANTITIES`, for the ratio its logarithm; NaN where undefined."""
+        """Return the values of `QUANTITIES` (the logarithm of the ratio); NaN where undefined."""
         line, observed = self.line, self.totals.weight[1]
         intercept = self.with_slope_1.intercept - self.with_slope_1.center
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -291,7 +291,7 @@ class Spread(NamedTuple):
     Attributes
     ----------
     covariance : ndarray of shape (4, n_models, n_models)
-        Covariance between models of each of `QUANTITIES`, for the ratio of its logarithm.
+        Covariance between models of each of `QUANTITIES` (for the ratio, of the logarithm).
     n_units : float
         Number of rows or clusters.
     null_variances : ndarray of shape (n_models, 2)
@@ -345,10 +345,10 @@ def _products_of_rows(block: Block, models: list[Model]) -> Floats:
 
 
 def _sums(block: Block, k: int, model: Model, negatives: Floats, positives: Floats) -> list[Floats]:
-    """Return what each entry of a block adds to the sums that the estimates of a model are computed from.
+    """Return the contributions of each entry of a block to the sums behind a model's estimates.
 
     These are the predicted and the observed sum, the excess of the squared error, the first and second derivative for
-    the line of slope 1, and two first and three second derivatives for the line.
+    the line with slope 1, and two first and three second derivatives for the line with any slope.
     """
     p, total = block.p[k], negatives + positives
     x, inner = logits_of(block, k)
@@ -371,7 +371,7 @@ def _sums(block: Block, k: int, model: Model, negatives: Floats, positives: Floa
 
 
 def _without(sums: list[Floats] | Floats, model: Model) -> Floats:
-    """Return the changes of `QUANTITIES`, for the ratio of its logarithm, without each unit; of shape (4, n_units)."""
+    """Return how `QUANTITIES` (the logarithm of the ratio) change without each unit, of shape (4, n_units)."""
     predicted, observed, _, first, second, one, of_x, flat, tilted, curved = sums
     information, center = model.line.information, model.line.center
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -418,7 +418,9 @@ def _calibration(
     """Return the result of one model."""
     totals, of_slope = model.totals, model.line.missing
     missing = "all probabilities are 0", model.with_slope_1.missing, of_slope, of_slope
-    no_interval = f"without one of the {'rows' if forecasts.n_clusters is None else 'clusters'} there is no estimate"
+    no_interval = (
+        f"without one of the {'rows' if forecasts.n_clusters is None else 'clusters'} the estimate is undefined"
+    )
     estimates: dict[str, Any] = {
         quantity: _estimate(
             value, math.sqrt(spread.covariance[q, k, k]), spread.n_units - 1, settings.confidence_level,

@@ -239,10 +239,10 @@ def _place(
     part: slice,
     classes: tuple[int, ...] = (0, 1),
 ) -> Iterator[tuple[int, int, NDArray[np.intp], NDArray[np.int32]]]:
-    """Place the rows of a chunk, a stretch and a class at a time.
+    """Place the rows of a chunk, one class of one stretch at a time.
 
-    Yield the class, the start of the stretch, the numbers of its rows of the class from there, and their placements in
-    each model.
+    Yield the class, the start of the stretch, the positions of the class's rows within the stretch, and the rows'
+    placements in each model.
     """
     placements = np.empty((len(models), min(STRETCH_ROWS, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)

@@ -217,7 +217,7 @@ def test_one_cluster_shows_no_variance() -> None:
     assert found.slope.value == pytest.approx(calibration(y, p).slope.value)
     assert found.cautions[1:] == (
         "Only 1 cluster: Spiegelhalter's test rejects too often below 50; rely on the intervals.",
-        "The ratio, intercept and slope have no interval: without one of the clusters there is no estimate.",
+        "The ratio, intercept and slope have no interval: without one of the clusters the estimate is undefined.",
     )
 
 
