@@ -213,10 +213,10 @@ KINDS = {
     "quantiles": (
         "Predicted quantiles and intervals",
         "These metrics take quantiles with their levels: `predicted_quantiles(values, levels)`, or "
-        "`predicted_intervals(low, high, coverage)`. Each is the mean of a loss over rows. Those of an interval "
-        "use the widest central interval, or the one of nominal `coverage`. `crps` is computed from the "
-        "quantiles: each level counts for the levels to which it is nearest, and an error beyond the outermost "
-        "levels is that of the outermost level.",
+        "`predicted_intervals(low, high, coverage)`. Each metric is the mean of a loss over rows. Metrics of an "
+        "interval use the widest central interval, or the interval with nominal `coverage`. `crps` is computed from "
+        "the quantiles: every level in (0, 1) gets the loss of the nearest given level, also beyond the outermost "
+        "levels.",
     ),
     "queries": (
         "Ranked documents",

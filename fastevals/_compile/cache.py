@@ -280,7 +280,7 @@ def _clean(folder: Path) -> None:
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
-    """One file per kernel, signature and machine; there is no index, which processes could overwrite for each other."""
+    """One file per kernel, signature and machine; there is no shared index that processes could overwrite."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel

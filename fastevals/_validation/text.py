@@ -310,7 +310,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
 
 
 def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
-    """Return labels from codes and their names, which have any order; NumPy may consider two of the names equal."""
+    """Return labels from codes and names in any order; NumPy may consider two of the names equal."""
     text = names if isinstance(names, np.ndarray) else text_array(names)
     distinct, place = text, np.arange(text.size)
     if not (text[1:] > text[:-1]).all():

@@ -274,7 +274,7 @@ class Indicators:
     Attributes
     ----------
     kind : {"multilabel-indicator"}
-        Always this text, which tells indicators from `LabelPairs`.
+        Always this text, which distinguishes indicators from `LabelPairs`.
     labels : ndarray of shape (n_labels,)
         Numbers of the columns.
     weights : ndarray of shape (n_samples,) or None

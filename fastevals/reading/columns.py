@@ -422,7 +422,7 @@ class _Loaded:
             refuse_text(shown, each.type, each[0].as_py(), self._row(batch, 0))
 
     def _joined(self, shown: str, parts: list[tuple[Batch, Any]], read: Callable[[str, Any], Any]) -> Any:
-        """Return batches of a column, which `read` makes into arrays, as one array."""
+        """Convert the batches of a column to arrays with `read`, and join them."""
         first = parts[0][1]
         if len(parts) == 1:
             return read(shown, first)

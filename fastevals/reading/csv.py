@@ -435,7 +435,7 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
         what = (
             f"as text in {option('encoding', 'utf-16-le')} has"
             if of_two_bytes
-            else f"the first in {where}: no text has"
+            else f"which text never has, the first in {where}"
         )
         raise ValueError(f"{str(path)!r} can't be read as CSV: it has zero bytes, {what}")
     told = re.match(r"sep=([^\r\n])(\r\n?|\n)", text)

@@ -149,7 +149,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """Widen bounds by the rounding of sums, but not beyond the bounds of the metric itself.
 
-    `share` is the largest relative error of a mean over rows: a sum divided by the total weight, which may both be off.
+    `share` is the largest relative error of a mean over rows. Both its sum and its total weight may be off.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])

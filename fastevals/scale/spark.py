@@ -57,7 +57,7 @@ class SparkFrame(Frame):
         self.names = list(df.columns)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns, with the last entry in place of vectors, which Spark's models return."""
+        """Return a data frame of some columns; vectors (which Spark's models return) become their last entries."""
         from pyspark.sql import functions
 
         selected = []

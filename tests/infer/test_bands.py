@@ -341,7 +341,7 @@ def test_another_subject_is_named():
         ValueError, match=r"ranking must be a Ranking, RankingSummary or ThresholdCounts, got .*RocCurve"
     ):
         confidence_band(example().roc_curve())
-    with pytest.raises(ValueError, match="ranking must count a row, but n_pos and n_neg are 0"):
+    with pytest.raises(ValueError, match="ranking must count at least one row, but n_pos and n_neg are 0"):
         confidence_band(ThresholdCounts([np.inf], [0], [0]))
 
 

@@ -160,7 +160,7 @@ REFUSED: dict[str, tuple[Any, Any, Any]] = {
     "scores must be finite, but has 1 NaN value, the first at row 1": ([1, math.nan], [1, 0], [1, 0]),
     "negatives must not be negative, got -2 at row 1": ([1, 2], [1, 0], [1, -2]),
     "negatives must be finite, but has 1 NaN value, the first at row 0": ([1, 2], [1, 0], [math.nan, 2]),
-    "positives and negatives must count a row, but all 2 of both are zero": ([1, 2], [0, 0], [0, 0]),
+    "positives and negatives must count at least one row, but all 2 of both are zero": ([1, 2], [0, 0], [0, 0]),
     "positives and negatives must have a finite sum, but it overflows": ([1, 2], [1e308, 1e308], [0, 0]),
     r"positives and negatives must add up to at most 2\*\*62 rows": ([1, 2, 3], [2**62] * 3, [2**62] * 3),
 }
@@ -175,11 +175,11 @@ def test_what_is_no_counts_of_scores(message: str) -> None:
 def test_what_is_no_threshold_counts() -> None:
     with pytest.raises(ValueError, match="counts must be ThresholdCounts, got list"):
         Ranking.from_threshold_counts([1, 2])
-    with pytest.raises(ValueError, match="counts must count a row, but n_pos and n_neg are 0"):
+    with pytest.raises(ValueError, match="counts must count at least one row, but n_pos and n_neg are 0"):
         Ranking.from_threshold_counts(ThresholdCounts([INF, 1], [0, 0], [0, 0]))
-    with pytest.raises(ValueError, match="subject must count a row, but n_pos and n_neg are 0"):
+    with pytest.raises(ValueError, match="subject must count at least one row, but n_pos and n_neg are 0"):
         fastevals.bootstrap(ThresholdCounts([INF], [0], [0]), "roc_auc")
-    with pytest.raises(ValueError, match="data must count a row, but n_pos and n_neg are 0"):
+    with pytest.raises(ValueError, match="data must count at least one row, but n_pos and n_neg are 0"):
         fastevals.report(ThresholdCounts([INF], [0], [0]))
     folds = fastevals.RankingFolds([Ranking([0, 1], [1, 2]), Ranking([0, 1, 1], [1, 2, 0])])
     with pytest.raises(ValueError, match="counts must be ThresholdCounts, got averages over folds"):

@@ -453,7 +453,7 @@ def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeyp
             ["--score", "\u00e9t\u00e9"],
             r"'e\u0301te\u0301', not '\xe9t\xe9'?",
         ),
-        ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has zero bytes, the first in line 2: no text has"),
+        ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has zero bytes, which text never has, the first in line 2"),
     ],
 )
 def test_messages_name_option_line_and_way_out(tmp_path, capsys, content, arguments, said):

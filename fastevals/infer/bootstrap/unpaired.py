@@ -99,13 +99,13 @@ def bootstrap_unpaired(
 
     Notes
     -----
-    Without `groups`, the replicates of the subject equal those of `bootstrap` with the same seed. The p-value is
-    the share of replicates that are at least as far from the observed difference as that difference is from 0; the
-    data count as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of
-    BCa combines the accelerations and standard errors of two independent estimates [1]_. With `groups`, it is a
-    sixth of the skewness of the jackknife values of the difference, which leave out clusters of both sets together.
-    For metrics that are maxima (see `bootstrap`), "BCa" uses percentiles minus the median deviation of the
-    replicates, as in `bootstrap`, but on the metric's own scale.
+    Without `groups`, the replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the
+    share of replicates that are at least as far from the observed difference as that difference is from 0; the data
+    count as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa
+    combines the accelerations and standard errors of two independent estimates [1]_. With `groups`, the acceleration is
+    a sixth of the skewness of the difference's jackknife values; each leaves out the same clusters in both sets. For
+    metrics that are maxima (see `bootstrap`), "BCa" uses percentiles minus the median deviation of the replicates, as
+    in `bootstrap`, but on the metric's own scale.
 
     References
     ----------

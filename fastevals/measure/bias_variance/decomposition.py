@@ -160,7 +160,7 @@ class Loss(Protocol):
         """Return the models' predicted or observed labels; if `one`, a single model's labels may be 1-D."""
 
     def empty_state(self, n_samples: int, paired: bool) -> Any:
-        """Return the state before any model is added; `paired` tells whether each model has its own observed labels."""
+        """Return the state before any model is added; `paired` says whether each model has its own observed labels."""
 
     def workspace(self) -> Any:
         """Allocate the working memory of `add`."""

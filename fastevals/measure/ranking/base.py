@@ -344,7 +344,7 @@ class BaseRanking(ABC):
         -------
         ScoreDecomposition or BrierDecomposition
             By default, the parts of the isotonic fit. With `n_bins`: reliability, resolution, uncertainty, and two
-            terms for variation inside bins. Both add up to the score.
+            terms for variation inside bins. In either case, the parts add up to the score.
 
         Raises
         ------

@@ -209,7 +209,9 @@ class Ranking(BaseRanking):
             "positives and negatives", *(total if positive_counts.dtype.kind == "f" else int(total) for total in totals)
         )
         if not sum(totals):
-            raise ValueError(f"positives and negatives must count a row, but all {values.size} of both are zero")
+            raise ValueError(
+                f"positives and negatives must count at least one row, but all {values.size} of both are zero"
+            )
         if positive_counts.dtype.kind == "f":
             rows = np.concatenate((np.flatnonzero(positive_counts), np.flatnonzero(negative_counts)))
             flags = (np.arange(rows.size) < np.count_nonzero(positive_counts)).astype(np.int64)
@@ -256,7 +258,7 @@ class Ranking(BaseRanking):
             raise ValueError(f"{name} must be ThresholdCounts, got {what_instead(counts)}")
         kept = (np.diff(counts.tps) != 0) | (np.diff(counts.fps) != 0)
         if not kept.any():
-            raise ValueError(f"{name} must count a row, but n_pos and n_neg are 0")
+            raise ValueError(f"{name} must count at least one row, but n_pos and n_neg are 0")
         if not kept.all():
             counts = counts.take(np.flatnonzero(np.append(True, kept)))
         return cls._from_checked_counts(counts, pos_label)

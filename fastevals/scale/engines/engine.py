@@ -619,7 +619,7 @@ class Engine:
         specs = parse_metrics(metrics)
         kind = array_kind(metric_kinds(specs)) or SCORES
         if kind in (LABELS, QUANTILES):
-            raise ValueError("metrics must be of scores or of predicted numbers: confusion_summary(by=) has matrices")
+            raise ValueError("metrics must be of scores or predicted numbers; for labels use confusion_summary(by=...)")
         columns: RankingColumns | ArgumentColumns
         rules = RowRules(on_missing_label, on_invalid)
         if kind == TARGETS:

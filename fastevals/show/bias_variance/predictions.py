@@ -67,7 +67,7 @@ VARIANCE = (
 )
 NOISE = "Most of the loss is noise in the observed labels, which no model can predict."
 NEITHER = "Neither bias nor variance is most of the loss."
-CANCEL = "Terms of the loss cancel, so none of them is most of it, however large its share."
+CANCEL = "Terms of the loss cancel each other, so a large share of one term does not mean that it dominates."
 HELPS = "Variance lowers the loss here: where most models are wrong, some are right."
 ONE_MODEL = "One model has no known variance: the bias here may be variance. Give predictions of several models."
 INFINITE = "The loss is not finite: errors are so large that their squares overflow, and no part is the largest."

@@ -107,7 +107,7 @@ def _is_index(name: str, column: NDArray[Any]) -> bool:
         return False
     if not tells_rows_apart(column):
         raise ValueError(
-            f"column {name!r} has no name: give {option('dataset', name)} if it names rows, a name if it holds results"
+            f"column {name!r} has no name: if it names rows, give {option('dataset', name)}; otherwise name it"
         )
     return True
 

@@ -179,7 +179,7 @@ def test_bad_input_is_named() -> None:
         (lambda: reliability_band(ranking, kind="bootstrap"), "kind must be one of 'confidence', 'consistency'; got"),
         (lambda: reliability_band(ranking, n_resamples=99), "n_resamples must be an integer from 100 to 10000, got 99"),
         (lambda: reliability_band(ranking, confidence_level=1.0), "confidence_level must be"),
-        (lambda: reliability_band(ThresholdCounts([np.inf], [0], [0])), "ranking must count a row"),
+        (lambda: reliability_band(ThresholdCounts([np.inf], [0], [0])), "ranking must count at least one row"),
         (lambda: reliability_band(p), "ranking must be a Ranking, RankingSummary or ThresholdCounts"),
         (
             lambda: plot_reliability(ranking, band=fastevals.confidence_band(ranking, method="kolmogorov")),

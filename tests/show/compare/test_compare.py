@@ -285,7 +285,7 @@ def test_an_index_without_a_name_is_no_algorithm(capsys, tmp_path, name, shown):
 
 def test_a_column_without_a_name_that_is_no_index_is_refused(capsys, tmp_path):
     file = write(tmp_path, INDEX.format("").replace("\n3,", "\n2.5,"))
-    message = "column '' has no name: give --dataset '' if it names rows, a name if it holds results"
+    message = "column '' has no name: if it names rows, give --dataset ''; otherwise name it"
     assert message in error(capsys, file)
     assert compare_json(capsys, file, "--dataset", "")["algorithms"] == ["A", "B", "C"]
     text = write(tmp_path, ",A,B\nx,1,2\ny,2,1\n")
