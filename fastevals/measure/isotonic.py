@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from fastevals.counts import ThresholdCounts
 from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.cells import ratio
-from fastevals.measure.probability_metrics import brier_score, log_loss, require_probabilities, weight_scale
+from fastevals.measure.probability_metrics import brier_score, log_loss, require_probabilities
 from fastevals.measure.ranking_metrics import hull_rows
 from fastevals.results import Frozen
 
 ProperScore = Literal["brier_score", "log_loss"]
+HIGHEST_SHARE = 1 - 2.0**-53  # with negatives: rounded to 1, the share would give them an infinite log loss
 SCORES = {"brier_score": brier_score, "log_loss": log_loss}
 
 
@@ -43,10 +44,15 @@ def isotonic_blocks(counts: ThresholdCounts) -> Blocks:
     """Fit the labels by a non-decreasing function of the probability, with least squared error."""
     require_probabilities(counts)
     counts._require_each_score("isotonic calibration")
-    rows = hull_rows(counts)
-    scale = weight_scale(counts)
-    positives, negatives = (np.diff(each[rows]) * scale for each in (counts.tps, counts.fps))
-    return Blocks(rows, ratio(positives, positives + negatives))
+    return _pooled(counts, hull_rows(counts))
+
+
+def _pooled(counts: ThresholdCounts, rows: NDArray[np.intp]) -> Blocks:
+    """Pool the rows between each two rows of the counts."""
+    sides = np.diff([counts.tps[rows], counts.fps[rows]]).astype(np.float64)
+    positives, negatives = np.ldexp(sides, -np.frexp(sides.max(axis=0))[1])  # weights may be far apart
+    share = ratio(positives, positives + negatives)
+    return Blocks(rows, np.where(negatives > 0, np.minimum(share, HIGHEST_SHARE), share))
 
 
 def recalibrated(counts: ThresholdCounts, blocks: Blocks) -> ThresholdCounts:
@@ -109,8 +115,7 @@ def decompose(
     Parts are differences of mean scores; without weights, each mean is rounded once.
     """
     last = counts.thresholds.size - 1
-    overall = ratio([counts.n_pos], counts.n_pos + counts.n_neg)
-    one_block = Blocks(np.array([0, last])[: last + 1], overall[:last])  # none without rows
+    one_block = _pooled(counts, np.array([0, last])[: last + 1])  # none without rows
     forecasts = recalibrated(counts, blocks or isotonic_blocks(counts)), recalibrated(counts, one_block)
     best, uncertainty = map(SCORES[metric], forecasts)
     score = SCORES[metric](counts) if score is None else score

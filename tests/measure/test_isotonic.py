@@ -220,6 +220,17 @@ def test_the_unit_of_weights_does_not_matter(weight: float) -> None:
     np.testing.assert_allclose(*fitted, rtol=1e-9)  # rounding may part blocks of equal shares
 
 
+@pytest.mark.parametrize(("light", "heavy"), [(1e-30, 1e300), (1e-30, 1.0)])
+@pytest.mark.parametrize("label", [0, 1])
+def test_weights_may_be_far_apart(light: float, heavy: float, label: int) -> None:
+    y, p = np.array([0, 1, 0, 1, 1, 0]), np.array([0.1, 0.2, 0.3, 0.4, 0.8, 0.9])
+    ranking = Ranking(y, p, sample_weight=np.where(y == label, light, heavy))
+    assert ranking.reliability_curve().calibrated.tolist() == pytest.approx([0, 1 - label, 1 - label])
+    for parts in (ranking.brier_decomposition(), ranking.log_loss_decomposition()):
+        assert parts.miscalibration == pytest.approx(parts.score)
+        assert 0 <= parts.discrimination <= parts.uncertainty < 1e-15
+
+
 @pytest.mark.parametrize("call", ["reliability_curve", "brier_decomposition", "log_loss_decomposition"])
 @pytest.mark.parametrize(("scores", "seen"), [([0.5, 1.5], "1.5"), ([-3, 7], "-3")])
 def test_scores_outside_0_to_1_are_an_error(call: str, scores: Any, seen: str) -> None:
