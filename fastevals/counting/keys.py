@@ -95,13 +95,13 @@ def combined_keys(columns: Sequence[Any]) -> GroupKeys:
         present, combined = compact_codes(combined * each.width + each.block(slice(None)), len(places) * each.width)
         before, last = np.divmod(present, each.width)
         places = np.column_stack([places[before], last])
-    items = [_as_list(each.keys(own)) for each, own in zip(coded, places.T, strict=True)]
+    items = [as_list(each.keys(own)) for each, own in zip(coded, places.T, strict=True)]
     keys = np.empty(len(places), dtype=object)
     keys[:] = list(zip(*items, strict=True))
     return GroupKeys(keys, combined)
 
 
-def _as_list(values: NDArray[Any]) -> list[Any]:
+def as_list(values: NDArray[Any]) -> list[Any]:
     """Return values as Python objects, but times as NumPy's, which keep their unit."""
     return list(values) if values.dtype.kind in "mM" else values.tolist()
 

@@ -84,9 +84,10 @@ class CalibrationBins(CalibrationCurve):
         ValueError
             If a score is not a probability, counts are weights, or an option is out of range.
         """
-        if counts.tps.dtype.kind == "f":
+        forecasts = CountedForecasts.of(counts, None)
+        if forecasts is None:
             refuse_weighted("counts", counts)
-        return make_bins(CountedForecasts(None, False, 1.0, counts, None), (n_bins, strategy), confidence_level)
+        return make_bins(forecasts, (n_bins, strategy), confidence_level)
 
     def __str__(self) -> str:
         return self.to_text().rstrip()

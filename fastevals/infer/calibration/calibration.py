@@ -24,12 +24,11 @@ from fastevals._validation.arrays import (
     check_probabilities,
     check_same_length,
     is_summary,
-    named_columns,
     refuse_weighted,
 )
 from fastevals._validation.labels import binary_labels
 from fastevals.counting.groups import code_groups
-from fastevals.counting.keys import as_group_keys
+from fastevals.counting.keys import as_group_keys, as_list, key_columns, key_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.calibration.calibrations import Calibration, CalibrationComparison, CalibrationSegments
 from fastevals.infer.calibration.comparison import compare_paired
@@ -282,33 +281,22 @@ class Segments(NamedTuple):
     columns : tuple of str
         Names of the columns.
     keys : list
-        The segments' keys, ascending; tuples if there are several columns.
+        The segments' keys, ascending, with some that have no rows; tuples if there are several columns.
     codes : ndarray of int of shape (n_rows,)
         Each row's place in `keys`.
     """
 
     columns: tuple[str, ...]
     keys: list[Any]
-    codes: NDArray[np.intp]
+    codes: NDArray[Any]
 
     @classmethod
     def of(cls, by: Any, y_true: NDArray[Any]) -> Segments:
-        """Read the columns of a user's `by`, and number the combinations of their values."""
-        columns = named_columns("by", by)
-        if columns is not None and not columns:
-            raise ValueError("by is empty: it must have at least one column")
-        named = {SEGMENT: by} if columns is None else columns
-        codes, distinct = np.zeros(y_true.shape[0], dtype=np.int64), np.zeros(1, dtype=np.int64)
-        places: list[NDArray[Any]] = []
-        for name, values in named.items():
-            shown = "by" if columns is None else f"by[{name!r}]"
-            keys = as_group_keys(shown, values)
-            check_same_length(**{"y_true": y_true, shown: keys})
-            coded = code_groups(keys)
-            distinct, codes = np.unique(codes * coded.width + coded.block(slice(None)), return_inverse=True)
-            places = [each[distinct // coded.width] for each in places] + [coded.keys(distinct % coded.width)]
-        lists = [each.tolist() if each.dtype.kind not in "mM" else list(each) for each in places]
-        return cls(tuple(map(str, named)), lists[0] if len(lists) == 1 else list(zip(*lists, strict=True)), codes)
+        """Read a user's `by`, and number the values, or combinations of values, of its columns."""
+        columns, coded = key_columns("by", by), code_groups(keys := as_group_keys("by", by))
+        check_same_length(**{"y_true": y_true, f"by[{next(iter(columns))!r}]" if columns else "by": keys})
+        names = key_names("by", by) or tuple(map(str, columns or [SEGMENT]))
+        return cls(names, as_list(coded.keys(np.arange(coded.width))), coded.block(slice(None)))
 
     def take(self, kept: NDArray[np.bool_] | None) -> Segments:
         """Return the segments of some rows."""

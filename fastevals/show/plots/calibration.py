@@ -90,10 +90,10 @@ def plot_calibration(
 
 def _bins_of(ranking: BaseRanking) -> CalibrationCurve:
     """Return a ranking's curve in bins of equal mass, with intervals unless the squares of weights are unknown."""
-    counts, squares = ranking.counts, ranking._squares
-    if counts.tps.dtype.kind == "f" and squares is None:
-        return CalibrationCurve.from_counts(counts, strategy="quantile")
-    return make_bins(CountedForecasts(None, squares is not None, 1.0, counts, squares), (10, "quantile"), 0.95)
+    forecasts = CountedForecasts.of(ranking.counts, ranking._squares)
+    if forecasts is None:
+        return CalibrationCurve.from_counts(ranking.counts, strategy="quantile")
+    return make_bins(forecasts, (10, "quantile"), 0.95)
 
 
 def plot_reliability(

@@ -286,7 +286,7 @@ def test_the_ratio_of_one_class_has_a_pvalue_but_no_interval(clustered: bool) ->
         (([0, 1, 2], [0.2, 0.3, 0.4]), {}, "y_true must have two classes, got 3 labels"),
         (([0, 1], [0.2, 0.3]), {"groups": [1]}, "groups has 1 rows, but y_true has 2"),
         (([0, 1], [0.2, 0.3]), {"by": {"a": [1]}}, r"by\['a'\] has 1 rows"),
-        (([0, 1], [0.2, 0.3]), {"by": {}}, "by is empty"),
+        (([0, 1], [0.2, 0.3]), {"by": {}}, "by must have a column or more"),
         (([0, 1], [0.2, 0.3]), {"confidence_level": 1}, "confidence_level must be"),
         (([0, 1], [0.2, 0.3]), {"n_bins": 0}, "n_bins must be"),
         (([0, 1], [0.2, 0.3]), {"sample_weight": [1, 1], "frequency_weight": [1, 1]}, "exclude each other"),
