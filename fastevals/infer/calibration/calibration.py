@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, overload
@@ -332,11 +331,6 @@ def _adjusted(parts: Mapping[Any, Calibration]) -> tuple[Floats, Floats]:
 
 def _warn_undefined(found: Calibration) -> None:
     """Warn about estimates without a value, once for each reason."""
-    reasons: dict[str, list[str]] = {}
-    for quantity in ("ratio", "intercept", "slope"):
-        each = getattr(found, quantity)
-        if math.isnan(each.value):
-            reasons.setdefault(each.caution, []).append(quantity)
     of = "" if found.name is None else f" of {show(found.name)}"
-    for reason, names in reasons.items():
+    for reason, names in found._undefined().items():
         warn_undefined(f"calibration{of} ({', '.join(names)})", reason)

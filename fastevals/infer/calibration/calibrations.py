@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_confidence_level
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 FEW_CLUSTERS = 50
 MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
@@ -241,6 +242,15 @@ class Calibration(Frozen):
             sentences.append(f"The {subject} {one if len(names) == 1 else many} {what}: {reason}.")
         return tuple(sentences)
 
+    def _undefined(self, quantities: Iterable[str] = ("ratio", "intercept", "slope")) -> dict[str, list[str]]:
+        """Return the quantities without a value, by reason."""
+        reasons: dict[str, list[str]] = {}
+        for name in quantities:
+            each = getattr(self, name)
+            if math.isnan(each.value):
+                reasons.setdefault(each.caution, []).append(name)
+        return reasons
+
     def _sums_written(self) -> str:
         """Return how many positives are expected and how many happened: "credit expects 7 positives; 9 happened"."""
         who = "The model" if self.name is None else printable(str(self.name))
@@ -280,23 +290,23 @@ class Calibration(Frozen):
     @property
     def bins(self) -> CalibrationBins:
         """Predicted and observed rates in the bins that were asked for."""
-        if "bins" not in self._kept:
-            self._kept["bins"] = make_bins(self._rows(), self._bins, self.confidence_level)
-        return self._kept["bins"]  # type: ignore[no-any-return]
+        return self._once("bins", lambda: make_bins(self._rows(), self._bins, self.confidence_level))
 
     @property
     def error(self) -> CalibrationError:
         """Debiased calibration error in the bins that were asked for, with an interval."""
-        if "error" not in self._kept:
-            self._kept["error"] = make_error(self._rows(), self._bins, self.confidence_level)
-        return self._kept["error"]  # type: ignore[no-any-return]
+        return self._once("error", lambda: make_error(self._rows(), self._bins, self.confidence_level))
 
     @property
     def isotonic(self) -> ReliabilityCurve:
         """Reliability curve: calibrated against predicted probability by isotonic regression, without bins."""
-        if "isotonic" not in self._kept:
-            self._kept["isotonic"] = ReliabilityCurve.from_counts(self._rows().isotonic_counts())
-        return self._kept["isotonic"]  # type: ignore[no-any-return]
+        return self._once("isotonic", lambda: ReliabilityCurve.from_counts(self._rows().isotonic_counts()))
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returned when it was first called for a name."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]  # type: ignore[no-any-return]
 
     def hosmer_lemeshow(
         self, n_bins: int = 10, *, strategy: Strategy = "quantile", fitted: bool = False
@@ -529,25 +539,21 @@ class CalibrationSegments(KeyedCalibrations):
                     ],
                 )  # fmt: skip
 
-        columns = [
-            ", ".join(self.columns),
-            "rows",
-            "predicted",
-            "observed",
-            "ratio",
-            "low",
-            "high",
-            "p",
-            "slope",
-            "z",
-            "p of z",
-        ]
+        columns = ["rows", "predicted", "observed", "ratio", "low", "high", "p", "slope", "z", "p of z"]
         note = Sentence(
             f"Segments with the smallest p-value first; p-values are adjusted for {len(self)} segments (Holm).", "note"
         )
         hidden = len(self) - SEGMENTS_WRITTEN
         more = f"... {hidden:,} more of {len(self):,} segments" if hidden > 0 else ""
-        table = Table("segments", "", columns, rows, n_shown=SEGMENTS_WRITTEN, more=more, n_rows=len(self))
+        table = Table(
+            "segments",
+            "",
+            [", ".join(self.columns), *columns],
+            rows,
+            n_shown=SEGMENTS_WRITTEN,
+            more=more,
+            n_rows=len(self),
+        )
         return [table, GAP, note]
 
 

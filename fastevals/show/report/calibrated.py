@@ -98,14 +98,10 @@ def undefined_calibration(models: Iterable[ModelNumbers]) -> list[str]:
     """Say why models have no calibration ratio, intercept, slope or error."""
     found: dict[tuple[str, ...], list[str]] = {}
     for model in models:
-        missing: dict[str, list[str]] = {}
         known = model.calibrated
         if known is None or min(known.n_positives, known.n_negatives) < FEW_ROWS:  # too few to expect a slope
             continue
-        for name, each in zip(ESTIMATES, _estimates(known), strict=True):
-            if math.isnan(each.value):
-                missing.setdefault(each.caution, []).append(name)
-        for reason, names in missing.items():
+        for reason, names in known._undefined(ESTIMATES).items():
             found.setdefault((listed(names), reason), []).append(printable(model.name))
     return [
         f"calibration {names} of {listed(models_)} {'are' if ' and ' in names else 'is'} undefined ({reason})"
