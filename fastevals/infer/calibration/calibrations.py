@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 FEW_CLUSTERS = 50
 MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
+SMALL, LARGE = 0.01, 1e6  # numbers beyond these have three digits and no fixed number of decimals
 TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
 SEGMENTS_WRITTEN = 100  # in text and Markdown
 QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
@@ -159,7 +160,7 @@ class Calibration(Frozen):
     segments: CalibrationSegments | None
     _forecasts: Forecasts | None  # None without rows
     _bins: BinOptions
-    _df: float
+    _degrees: Floats
     _kept: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -193,26 +194,26 @@ class Calibration(Frozen):
             defined = [p for p in adjusted.values() if not math.isnan(p)]
             if not defined:
                 return f"{sums}. Nothing follows about the calibration{self._of}, because no test is defined."
-            first = sums[0].lower() if self.name is None else sums[0]
+            first, z = sums[0].lower() if self.name is None else sums[0], self.spiegelhalter.statistic
             return (
                 f"No significant miscalibration{self._of}: {first}{sums[1:]} (ratio {self._in_words(self.ratio)}; "
-                f"slope {self._in_words(self.slope)}; Spiegelhalter's z = "
-                f"{self.spiegelhalter.statistic:.2f}; smallest {_p(min(defined))}, adjusted for "
+                f"slope {self._in_words(self.slope)}; Spiegelhalter's z "
+                f"{'undefined' if math.isnan(z) else f'= {_decimals(z, 2)}'}; smallest {_p(min(defined))}, adjusted for "
                 f"{count_of(len(defined), 'test')})."
             )
         ratio = f"{sums} ({self._ratio_written()})."
         sentences = [ratio] if "ratio" in off else []
         if "slope" in off:
-            way = "extreme" if self.slope.value < 1 else "moderate"
-            sentences.append(
-                f"The probabilities{self._of} are too {way}: calibration slope {self._in_words(self.slope)}."
-            )
+            way = "are too extreme" if self.slope.value < 1 else "are too moderate"
+            if self.slope.confidence_interval.high < 0:
+                way = "rank rows in the wrong order"
+            sentences.append(f"The probabilities{self._of} {way}: calibration slope {self._in_words(self.slope)}.")
         if "spiegelhalter" in off:
             z = self.spiegelhalter
             way = "worse" if z.statistic > 0 else "better"
             sentences.append(
                 f"The Brier score{self._of} is {way} than its probabilities imply (Spiegelhalter's z = "
-                f"{z.statistic:.1f}, {_p(z.pvalue)})."
+                f"{_decimals(z.statistic, 1)}, {_p(z.pvalue)})."
             )
         return " ".join(sentences if "ratio" in off else [*sentences, ratio])
 
@@ -226,7 +227,7 @@ class Calibration(Frozen):
                 f"Only {count_of(n, f'{rarer} row')}: intervals and tests of calibration are rough below "
                 f"{FEW_ROWS}; collect more."
             )
-        if self.n_clusters is not None and self.n_clusters < FEW_CLUSTERS:
+        if self.n_clusters is not None and 1 < self.n_clusters < FEW_CLUSTERS:
             few = count_of(self.n_clusters, "cluster")
             sentences.append(
                 f"Only {few}: Spiegelhalter's test rejects too often below {FEW_CLUSTERS}; rely on the intervals."
@@ -266,7 +267,8 @@ class Calibration(Frozen):
             return _p(self.ratio.pvalue)
         if 1 / TWICE < ratio < TWICE:
             share = 100 * abs(ratio - 1)
-            off = f"{share:.2g} % too {'few' if ratio < 1 else 'many'}" if share >= 0.05 else "as many as happened"
+            percent = f"{share:.0f} %" if share >= 10 else f"{share:.2g} %"
+            off = f"{percent} too {'few' if ratio < 1 else 'many'}" if share >= 0.05 else "as many as happened"
         else:
             off = f"{ratio:.3g} times as many as happened"
         return f"{off}; ratio {self._in_words(self.ratio)}"
@@ -276,8 +278,9 @@ class Calibration(Frozen):
         if math.isnan(estimate.value):
             return "undefined"
         low, high = estimate.confidence_interval
-        interval = "" if math.isnan(low) else f", {100 * self.confidence_level:.6g} % interval {low:.3f} to {high:.3f}"
-        return f"{estimate.value:.3f}{interval}"
+        level = f"{100 * self.confidence_level:.6g} %"
+        interval = "" if math.isnan(low) else f", {level} interval {_decimals(low, 3)} to {_decimals(high, 3)}"
+        return f"{_decimals(estimate.value, 3)}{interval}"
 
     @property
     def _of(self) -> str:
@@ -450,6 +453,10 @@ def _p(value: float) -> str:
     return pvalue_text(value, "two-sided")
 
 
+def _decimals(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if value == 0 or SMALL <= abs(value) < LARGE else f"{value:.3g}"
+
+
 def _ends(estimate: CalibrationEstimate) -> list[str]:
     return format_column([*estimate.confidence_interval])
 
@@ -540,9 +547,8 @@ class CalibrationSegments(KeyedCalibrations):
                 )  # fmt: skip
 
         columns = ["rows", "predicted", "observed", "ratio", "low", "high", "p", "slope", "z", "p of z"]
-        note = Sentence(
-            f"Segments with the smallest p-value first; p-values are adjusted for {len(self)} segments (Holm).", "note"
-        )
+        n = count_of(len(self), "segment")
+        note = Sentence(f"Segments with the smallest p-value first; p-values are adjusted for {n} (Holm).", "note")
         hidden = len(self) - SEGMENTS_WRITTEN
         more = f"... {hidden:,} more of {len(self):,} segments" if hidden > 0 else ""
         table = Table(

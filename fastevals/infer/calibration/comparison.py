@@ -31,13 +31,12 @@ def compare_paired(
     The differences of all pairs, in standard errors, have jointly a t distribution with the estimates' covariance. Its
     largest absolute value is drawn (max-T); for a single pair, its quantiles are known.
     """
-    df = spread.n_units - 1
     found = {}
     for q, quantity in enumerate(COMPARED):
-        covariance = spread.covariance[q]
+        covariance, df = spread.covariance[q], float(spread.degrees[q])
         effects = values[pairs[:, 0], q] - values[pairs[:, 1], q]
         variances = np.array([covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] for a, b in pairs])
-        errors = np.sqrt(np.maximum(variances, 0.0))
+        errors = np.sqrt(np.maximum(variances, 0.0)) if df > 0 else np.full(variances.shape, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics = np.where((errors == 0) & (effects == 0), 0.0, np.abs(effects) / errors)
         margin, adjusted = _simultaneous(covariance, errors, statistics, pairs, df, confidence_level)
@@ -131,10 +130,11 @@ def calibration_unpaired(
     usual = ("subject", "reference") if None in own or own[0] == own[1] else own
     first, second = as_pair_of_names(names, usual)
     found: dict[str, tuple[Difference, ...]] = {}
-    for quantity in COMPARED:
+    for q, quantity in enumerate(COMPARED):
         (a, variance_a), (b, variance_b) = (each._value_and_variance(quantity) for each in (subject, reference))
         error = math.sqrt(variance_a + variance_b)
-        df = error**4 / (variance_a**2 / subject._df + variance_b**2 / reference._df) if error else math.nan
+        df_a, df_b = (float(each._degrees[q]) for each in (subject, reference))
+        df = error**4 / (variance_a**2 / df_a + variance_b**2 / df_b) if error > 0 else math.nan
         margin = normal_margins(alpha, "two-sided", df)[0]
         pvalue = float(_pvalue((a - b) / error, df)) if error else math.nan
         found[quantity] = (

@@ -292,15 +292,16 @@ class Spread(NamedTuple):
     ----------
     covariance : ndarray of shape (4, n_models, n_models)
         Covariance between models of each of `QUANTITIES` (for the ratio, of the logarithm).
-    n_units : float
-        Number of rows or clusters.
+    degrees : ndarray of shape (4,)
+        Degrees of freedom of Student's t for each of `QUANTITIES`. Only rows of the rarer class determine the variance
+        of a slope, so a slope has at most as many as these, minus 1.
     null_variances : ndarray of shape (n_models, 2)
         Variances of the predicted minus the observed sum, and of the excess of the squared error, if the probabilities
         are true.
     """
 
     covariance: Floats
-    n_units: float
+    degrees: Floats
     null_variances: Floats
 
 
@@ -324,7 +325,9 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
         moved = np.stack([_without(each, model) for each, model in zip(sums, models, strict=True)])
         products = _products(moved, np.ones(moved.shape[-1]))
     with np.errstate(invalid="ignore"):  # a single unit
-        return Spread(products * ((n_units - 1) / n_units), n_units, null_variances)
+        covariance = products * ((n_units - 1) / n_units)
+    of_slope = min(n_units, models[0].totals.rows.min()) - 1
+    return Spread(covariance, np.array([n_units - 1, n_units - 1, of_slope, of_slope]), null_variances)
 
 
 def _products_of_rows(block: Block, models: list[Model]) -> Floats:
@@ -423,7 +426,7 @@ def _calibration(
     )
     estimates: dict[str, Any] = {
         quantity: _estimate(
-            value, math.sqrt(spread.covariance[q, k, k]), spread.n_units - 1, settings.confidence_level,
+            value, math.sqrt(spread.covariance[q, k, k]), float(spread.degrees[q]), settings.confidence_level,
             missing[q] if math.isnan(value) else no_interval,
             null=float(quantity == "slope"), is_log=quantity == "ratio",
         )
@@ -448,7 +451,7 @@ def _calibration(
         segments=None,
         _forecasts=forecasts,
         _bins=settings.bins,
-        _df=spread.n_units - 1,
+        _degrees=spread.degrees,
     )
 
 
@@ -495,6 +498,8 @@ def _spiegelhalter(name: Any, totals: Totals, variance: float, confidence_level:
 
     alpha = check_confidence_level(confidence_level)[1]
     z = totals.excess / math.sqrt(variance) if variance > 0 else math.nan
+    if not variance and totals.contradictions:  # calibrated probabilities of 0 and 1 are never wrong
+        z = math.inf
     of = "" if name is None else f" of {name}"
     compared = Compared(f"the Brier score{of}", "its expectation under calibration", effect="difference")
     return build_result(

@@ -74,11 +74,12 @@ def calibration_rows(models: Iterable[ModelNumbers], *, with_intervals: bool) ->
             Number(each.value, each.confidence_interval if with_intervals else None) for each in _estimates(found)
         ]
         z = found.spiegelhalter
+        written = "" if math.isnan(z.statistic) else f"{z.statistic:.2f}"
         sums = [Cell(describe_count(each), repr(each)) for each in (found.predicted, found.observed)]
         rows.append(
             Row(
                 model.name,
-                [*sums, *estimates, Number(z.statistic, written=f"{z.statistic:.2f}"), PValue(z.pvalue)],
+                [*sums, *estimates, Number(z.statistic, written=written), PValue(z.pvalue)],
                 place,
             )
         )

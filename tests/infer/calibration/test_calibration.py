@@ -209,6 +209,27 @@ def test_extreme_probabilities_still_have_a_line() -> None:
     assert 0 < abs(found.slope.value) < 0.01
 
 
+def test_probabilities_of_0_and_1_that_are_wrong_are_not_called_calibrated() -> None:
+    with pytest.warns(match="40 rows with probability 0 or 1 have the other outcome"):
+        found = calibration([0, 1] * 20, [1.0, 0.0] * 20)
+    assert found.ratio.value == 1
+    assert (found.spiegelhalter.statistic, found.spiegelhalter.pvalue) == (math.inf, 0)
+    assert found.miscalibrated == ("spiegelhalter",)
+
+
+def test_a_few_positives_do_not_call_calibrated_slopes_off() -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(100):
+        p = 0.03 * np.exp(0.2 * rng.normal(size=100))
+        if 1 < (y := rng.random(100) < p).sum() < 5:
+            found.append(calibration(y, p, pos_label=True))
+    low, high = np.transpose([each.slope.confidence_interval for each in found])
+    assert len(found) == 64
+    assert sum("slope" in each.miscalibrated for each in found) <= 2  # with as many degrees of freedom as rows: 9
+    assert np.mean((low <= 1) & (1 <= high)) >= 0.93  # 0.81
+
+
 def test_one_cluster_shows_no_variance() -> None:
     y, p = forecasts()
     found = calibration(y, p, groups=np.zeros(y.size))
@@ -216,7 +237,6 @@ def test_one_cluster_shows_no_variance() -> None:
     assert math.isnan(found.slope.confidence_interval.low)
     assert found.slope.value == pytest.approx(calibration(y, p).slope.value)
     assert found.cautions[1:] == (
-        "Only 1 cluster: Spiegelhalter's test rejects too often below 50; rely on the intervals.",
         "The ratio, intercept and slope have no interval: without one of the clusters the estimate is undefined.",
     )
 

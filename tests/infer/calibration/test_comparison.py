@@ -78,6 +78,14 @@ def test_unpaired_differences_add_up_variances() -> None:
         calibration_unpaired(a, y)
 
 
+def test_one_row_leaves_nothing_to_compare() -> None:
+    y, three = models()
+    with pytest.warns(match="there are no"):
+        one = calibration(y[:1], three["a"][:1])
+    for (difference,) in calibration_unpaired(calibration(y, three["a"]), one).differences.values():
+        assert math.isnan(difference.pvalue)
+
+
 def test_a_model_without_a_slope_leaves_the_others_compared() -> None:
     y, three = models()
     with pytest.warns(match="all rows have the same probability"):

@@ -53,3 +53,25 @@ def test_weights_are_said() -> None:
     y, p = credit(1.4)
     found = calibration(y, p, sample_weight=np.full(y.size, 0.5))
     assert found.conclusion.startswith(f"The model expects positives of weight {found.predicted:,.0f}; weight ")
+
+
+def test_a_reversed_ranking_is_called_so() -> None:
+    y, p = credit(1.0)
+    found = calibration(y, 1 - p)
+    assert found.slope.confidence_interval.high < 0
+    assert "The probabilities rank rows in the wrong order: calibration slope -" in found.conclusion
+
+
+def test_numbers_of_any_size_can_be_read() -> None:
+    y = np.arange(20_000) % 20_000 < 4010
+    p = np.tile(np.linspace(0.3, 0.5, 2000), 10)
+    assert f"{p.sum() / y.sum() - 1:.3f}" == "0.995"
+    assert " (100 % too many; ratio 1.995, 95 % " in calibration(y, p).conclusion  # not 1e+02 %
+    found = calibration(y, p * 1e-12)
+    assert f"ratio {found.ratio.value:.3g}, 95 % interval {found.ratio.confidence_interval.low:.3g} " in (
+        found.conclusion
+    )
+    assert f"z = {found.spiegelhalter.statistic:.3g}, p < 1e-300)" in found.conclusion
+    with pytest.warns(match="same probability"):
+        flat = calibration([0, 1] * 50, [0.5] * 100)
+    assert "; Spiegelhalter's z undefined; " in flat.conclusion

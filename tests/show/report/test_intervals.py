@@ -243,7 +243,7 @@ random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
     of exactly 0 or 1 belong to the other class. Clip probabilities to a range such as
     [0.001, 0.999], or compare Brier scores
 ! : The probabilities of logistic are too moderate: calibration slope 1.353, 95 %
-    interval 1.166 to 1.539. The Brier score of logistic is better than its
+    interval 1.165 to 1.540. The Brier score of logistic is better than its
     probabilities imply (Spiegelhalter's z = -3.0, p = 0.0031). logistic expects 171
     positives; 174 happened (1.4 % too few; ratio 0.986, 95 % interval 0.909 to 1.068).
 ! : naive_bayes expects 973 positives; 174 happened (5.59 times as many as happened;
