@@ -195,10 +195,10 @@ class Calibration(Frozen):
             if not defined:
                 return f"{sums}. Nothing follows about the calibration{self._of}, because no test is defined."
             first, statistic = sums[0].lower() if self.name is None else sums[0], self.spiegelhalter.statistic
-            z = "undefined" if math.isnan(statistic) else f"= {_decimals(statistic, 2)}"
+            written = "undefined" if math.isnan(statistic) else f"= {_decimals(statistic, 2)}"
             return (
                 f"No significant miscalibration{self._of}: {first}{sums[1:]} (ratio {self._in_words(self.ratio)}; "
-                f"slope {self._in_words(self.slope)}; Spiegelhalter's z {z}; smallest {_p(min(defined))}, adjusted for "
+                f"slope {self._in_words(self.slope)}; Spiegelhalter's z {written}; smallest {_p(min(defined))}, adjusted for "
                 f"{count_of(len(defined), 'test')})."
             )
         ratio = f"{sums} ({self._ratio_written()})."
