@@ -198,8 +198,8 @@ class Calibration(Frozen):
             written = "undefined" if math.isnan(statistic) else f"= {_decimals(statistic, 2)}"
             return (
                 f"No significant miscalibration{self._of}: {first}{sums[1:]} (ratio {self._in_words(self.ratio)}; "
-                f"slope {self._in_words(self.slope)}; Spiegelhalter's z {written}; smallest {_p(min(defined))}, adjusted for "
-                f"{count_of(len(defined), 'test')})."
+                f"slope {self._in_words(self.slope)}; Spiegelhalter's z {written}; smallest "
+                f"{_p(min(defined))}, adjusted for {count_of(len(defined), 'test')})."
             )
         ratio = f"{sums} ({self._ratio_written()})."
         sentences = [ratio] if "ratio" in off else []
