@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 FEW_CLUSTERS = 50
 MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
-SMALL, LARGE = 0.01, 1e6  # numbers beyond these have three digits and no fixed number of decimals
+WITH_DECIMALS = 0.01, 1e6  # range of numbers with a fixed number of decimals; others have three digits
 TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
 SEGMENTS_WRITTEN = 100  # in text and Markdown
 QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
@@ -454,7 +454,7 @@ def _p(value: float) -> str:
 
 
 def _decimals(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if value == 0 or SMALL <= abs(value) < LARGE else f"{value:.3g}"
+    return f"{value:.{digits}f}" if value == 0 or WITH_DECIMALS[0] <= abs(value) < WITH_DECIMALS[1] else f"{value:.3g}"
 
 
 def _ends(estimate: CalibrationEstimate) -> list[str]:
