@@ -31,7 +31,8 @@ from fastevals.results import ByMetric, Frozen, Null, SignificanceResult, check_
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEWEST_DEGREES = 10.0  # of freedom, from which a group is part of the test of equal differences
+FEWEST_DEGREES = 10.0  # of freedom, below which a difference gets a caution
+FEWEST_UNITS = 10  # rows (or clusters), above which a group is part of the test of equal differences
 FEW_ROWS = 10  # rows of a class, below which a difference of AUCs gets a caution
 LEAST_RELATIVE_ERROR = 1e-9  # of a difference: smaller standard errors are rounding errors
 
@@ -266,17 +267,20 @@ def compare_groups(
 
     Shares of rows ("accuracy", "recall", "false_positive_rate") use McNemar's exact test, and an interval from the
     exact intervals of both kinds of discordant rows; their level holds in groups of any size. Other differences use a
-    standard error from influence functions (DeLong's for AUCs) and Student's t. Its degrees of freedom follow from the
-    kurtosis of the influences, and are at most those of Welch's test. Weighted and clustered rows always use t.
+    standard error and Student's t: the standard error is DeLong's for AUCs, the jackknife's for metrics of counts such
+    as F1, and the standard error of the mean for losses. The degrees of freedom follow from the kurtosis of the rows'
+    influences. For AUCs, and for metrics of counts that depend on both classes, they are below the number of rows of
+    the rarer class. Weighted and clustered rows always use t.
 
     Cochran's test of equal differences converts each t statistic to the normal quantile of its probability, so that
-    small groups do not inflate Q. It uses groups with at least 10 degrees of freedom.
+    small groups do not inflate Q. It uses groups with more than 10 rows, or more than 10 rows of each class for metrics
+    that depend on both. In small groups it is conservative.
 
     References
     ----------
     DeLong et al. (1988), doi:10.2307/2531595. Sidak (1967), doi:10.1080/01621459.1967.10482935. Cochran (1954), "The
-    Combination of Estimates from Different Experiments", doi:10.2307/3001666. Satterthwaite (1946),
-    doi:10.2307/3002019.
+    Combination of Estimates from Different Experiments", doi:10.2307/3001666. Efron and Stein (1981),
+    doi:10.1214/aos/1176345462 (jackknife). Satterthwaite (1946), doi:10.2307/3002019.
 
     Examples
     --------
@@ -413,6 +417,7 @@ class _Tested(NamedTuple):
     effects: Floats
     errors: Floats
     df: Floats
+    units: Floats
     wins: Wins | None
     pvalues: Floats
 
@@ -423,10 +428,12 @@ class _Tested(NamedTuple):
 
         values, others = found.values[groups], found.reference_values[groups]
         effects = values - others
-        errors, df = np.sqrt(found.spread.variances[groups]), found.spread.df[groups]
+        variances, df, units = (each[groups] for each in found.spread)
+        errors = np.sqrt(variances)
         errors = np.where(errors < LEAST_RELATIVE_ERROR * np.abs(effects), 0.0, errors)
         wins = None if found.wins is None else Wins(*(each[groups] for each in found.wins))
         if wins is not None:
+            units = wins.n
             more, fewer = np.maximum(wins.own, wins.other), np.minimum(wins.own, wins.other)
             tail = betainc(np.maximum(more, 1), fewer + 1, 0.5)  # of a binomial: `more` or more wins of all
             pvalues = np.where(more > 0, np.minimum(2 * tail, 1.0), 1.0)
@@ -435,7 +442,7 @@ class _Tested(NamedTuple):
                 pvalues = 2 * stdtr(df, -np.abs(effects / errors))
             pvalues = np.where(errors > 0, pvalues, np.where(effects == 0, 1.0, np.nan))
         pvalues = np.where(np.isnan(effects) | np.isnan(errors), np.nan, pvalues)
-        return cls(values, others, effects, errors, df, wins, pvalues)
+        return cls(values, others, effects, errors, df, units, wins, pvalues)
 
     def interval(self, alpha: float) -> Floats:
         """Return the intervals of the differences, of shape (n_groups, 2)."""
@@ -474,10 +481,14 @@ def _cautions(tested: _Tested, found: _Groups, alpha: float, n_tests: int) -> ND
 
 
 def _test_equal_differences(tested: _Tested, alpha: float) -> SignificanceResult:
-    """Test whether the difference is the same in all groups, by Cochran's Q."""
+    """Test whether the difference is the same in all groups, by Cochran's Q.
+
+    Groups are selected by their size alone: degrees of freedom that follow from the kurtosis depend on the difference,
+    so groups selected by these would seem to differ.
+    """
     from scipy.special import ndtri, stdtr
 
-    used = (tested.errors > 0) & (tested.df >= FEWEST_DEGREES)
+    used = (tested.errors > 0) & (tested.units > FEWEST_UNITS)
     effects, errors, df = tested.effects[used], tested.errors[used], tested.df[used]
     statistic, n_free, effect = math.nan, max(effects.size - 1, 1), None
     if effects.size > 1:

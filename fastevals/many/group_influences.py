@@ -1,13 +1,14 @@
 """Differences of two models' metrics within each group of rows, and the variances of these differences.
 
-A row's influence is how much the difference moves per unit of the row's weight: for a metric of counts it is the
-derivative in the count of the row's cell, for a mean of losses the row's deviation from the mean, and for the AUC the
-row's placement minus the mean placement of its class. A variance is a sum of squared influences.
+A row's influence is how much the difference moves per unit of the row's weight: for a metric of counts how much it
+falls if the row is left out (the jackknife), for a mean of losses the row's deviation from the mean, and for the AUC
+the row's placement minus the mean placement of its class. A variance is a sum of squared influences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Measure = Callable[[NDArray[Any]], Floats]  # a metric of a stack of matrices, of shape (n, K, K)
 
-RELATIVE_STEP = 1e-4  # of a cell's count, for derivatives
+FIXED_TRIALS = ("rows", "positives", "negatives")  # their number does not depend on the model
 
 
 class GroupedRows(NamedTuple):
@@ -50,18 +51,32 @@ class GroupedRows(NamedTuple):
         """Return each group's sum of values, or its number of rows."""
         return np.bincount(self.codes, values, self.n_groups).astype(np.float64)
 
-    def spread(self, influences: Floats) -> SpreadOfDifference:
-        """Return the variance of the sum of each group's influences."""
+    def spread(self, influences: Floats, units: Floats | None = None) -> SpreadOfDifference:
+        """Return the variance of the sum of each group's influences; `units` as for `spread_of`."""
         if self.clusters is None:
-            return spread_of(self.sums()[:, None], *(self.sums(influences**power)[:, None] for power in (2, 4)))
-        return spread_of_clusters(self.clusters, self.codes, influences, self.n_groups)
+            squares, fourths = (self.sums(influences**power)[:, None] for power in (2, 4))
+            return spread_of(self.sums()[:, None], squares, fourths, units)
+        return spread_of_clusters(self.clusters, self.codes, influences, self.n_groups, units)
+
+    def units_of_rarer(self, positive: NDArray[Any]) -> Floats:
+        """Return the number of rows, or clusters, of the rarer class that occurs in each group."""
+        if self.clusters is None:
+            slots = 2 * self.codes.astype(np.intp) + positive
+        else:
+            group_of = np.zeros(self.clusters.max() + 1, dtype=np.intp)
+            group_of[self.clusters] = self.codes
+            occurs = np.bincount(2 * self.clusters + positive, minlength=2 * group_of.size) > 0
+            slots = (2 * group_of[:, None] + (0, 1)).ravel()[occurs]
+        sizes = np.bincount(slots, minlength=2 * self.n_groups).reshape(-1, 2)
+        return np.asarray(np.where(sizes > 0, sizes, np.inf).min(axis=1))
 
 
 class SpreadOfDifference(NamedTuple):
-    """Variances of differences, of shape (n_groups,), and their degrees of freedom."""
+    """Variances of differences, their degrees of freedom, and the units that limit these, each of shape (n_groups,)."""
 
     variances: Floats
     df: Floats
+    units: Floats
 
 
 class Wins(NamedTuple):
@@ -84,31 +99,35 @@ class Differences(NamedTuple):
     wins: Wins | None = None
 
 
-def spread_of(n: Floats, squares: Floats, fourths: Floats) -> SpreadOfDifference:
+def spread_of(n: Floats, squares: Floats, fourths: Floats, units: Floats | None = None) -> SpreadOfDifference:
     """Return variances from the number of influences and the sums of their squares and fourth powers.
 
     Arrays have shape (n_groups, n_strata); the influences of a stratum add up to 0. The degrees of freedom match the
-    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis. They stay below the number of
-    influences in the smallest stratum, because a few equal influences would otherwise seem to have a variance that is
-    known exactly.
+    variance of the estimated variance (Satterthwaite), with the influences' own kurtosis. They are below the number of
+    `units`, by default the influences of the smallest stratum: a few equal influences would seem to have no variance.
     """
+    units = n.min(axis=1) if units is None else units
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.where(n > 1, n / (n - 1), np.nan)
         parts = factors * squares
         variances = parts.sum(axis=1)
         noise = np.maximum(factors**2 * (fourths - squares**2 / n), 0.0).sum(axis=1)
-        df = np.minimum(n.min(axis=1) - 1, 2 * variances**2 / noise)
-    return SpreadOfDifference(variances, np.where(variances > 0, df, n.min(axis=1) - 1))
+        df = np.minimum(units - 1, 2 * variances**2 / noise)
+    return SpreadOfDifference(variances, np.where(variances > 0, df, units - 1), units)
 
 
-def spread_of_clusters(clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int) -> SpreadOfDifference:
+def spread_of_clusters(
+    clusters: Ints, codes: NDArray[Any], influences: Floats, n_groups: int, units: Floats | None = None
+) -> SpreadOfDifference:
     """Return variances of sums of influences of clustered rows."""
     sums = np.bincount(clusters, influences)
     of_cluster = np.full(sums.size, -1)  # some numbers may not occur
     of_cluster[clusters] = codes
     sums, of_cluster = sums[of_cluster >= 0], of_cluster[of_cluster >= 0]
-    n, squares, fourths = (np.bincount(of_cluster, sums**power, n_groups) for power in (0, 2, 4))
-    return spread_of(*(each[:, None].astype(np.float64) for each in (n, squares, fourths)))
+    n, squares, fourths = (
+        np.bincount(of_cluster, sums**power, n_groups)[:, None].astype(np.float64) for power in (0, 2, 4)
+    )
+    return spread_of(n, squares, fourths, units)
 
 
 # Means of losses ------------------------------------------------------------------------------------------------------
@@ -130,51 +149,107 @@ def differ_in_means(rows: GroupedRows, losses: Floats, reference_losses: Floats)
 # Metrics of confusion matrices ----------------------------------------------------------------------------------------
 
 
-def differ_in_matrices(
-    rows: GroupedRows, true: NDArray[Any], predicted: NDArray[Any], reference: NDArray[Any], n_classes: int,
-    measure: Measure, *, is_share: bool,
-) -> Differences:  # fmt: skip
-    """Return differences of a metric of confusion matrices; labels are numbers below `n_classes`."""
-    k = n_classes
-    cells = (true.astype(np.intp) * k + predicted) * k + reference
-    places = rows.codes.astype(np.intp) * k**3 + cells
+class Matrices(NamedTuple):
+    """How a metric is computed from confusion matrices.
+
+    Attributes
+    ----------
+    true : ndarray of int of shape (n_rows,)
+        Numbers of the true classes, below `n_classes`.
+    n_classes : int
+        Number of classes.
+    measure : callable
+        The metric of a stack of matrices.
+    trials : str
+        The rows that the metric is a share of, as in the registry; empty if it is none.
+    """
+
+    true: NDArray[Any]
+    n_classes: int
+    measure: Measure
+    trials: str
+
+
+class InMatrices(NamedTuple):
+    """A metric of matrices of one model, or of two and its difference.
+
+    Attributes
+    ----------
+    values : list of ndarray of shape (n_groups,)
+        The metric of each model.
+    spread : SpreadOfDifference
+        The spread of the value, or of the difference.
+    counts : ndarray of shape (n_groups, K, K) or (n_groups, K, K, K)
+        Rows by true label and the labels predicted by each model.
+    """
+
+    values: list[Floats]
+    spread: SpreadOfDifference
+    counts: Floats
+
+
+def measure_matrices(rows: GroupedRows, of: Matrices, predicted: Sequence[NDArray[Any]]) -> InMatrices:
+    """Return a metric of one model or two, given numbers of their predicted classes, with its spread."""
+    shape = (rows.n_groups, *(of.n_classes,) * (1 + len(predicted)))
+    places = rows.codes.astype(np.intp)
+    for each in (of.true, *predicted):
+        places = places * of.n_classes + each
 
     def table(values: Floats | None) -> Floats:
-        shape = (rows.n_groups, k, k, k)
-        return np.bincount(places, values, rows.n_groups * k**3).reshape(shape).astype(np.float64)
+        return np.bincount(places, values, math.prod(shape)).reshape(shape).astype(np.float64)
 
     counts = table(None)
     weighted = counts if rows.weights is None else table(rows.weights)
-    stacks = weighted.sum(axis=3), weighted.sum(axis=2)
-    value, reference_value = (measure(stack) for stack in stacks)
-    own, others = (_derivatives(measure, stack) for stack in stacks)
-    influences = own[:, :, :, None] - others[:, :, None, :]
+    influences, values = np.zeros(shape), []
+    for model, sign in zip(range(len(predicted)), (1, -1), strict=False):
+        others = tuple(2 + k for k in range(len(predicted)) if k != model)
+        value, moved = _leave_one_out(of.measure, weighted.sum(axis=others), counts.sum(axis=others))
+        values.append(value)
+        influences += sign * np.expand_dims(moved, others)
+    flat, rows_of, weights_of = (each.reshape(rows.n_groups, -1) for each in (influences, counts, weighted))
+    n = rows_of.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        flat = (flat - (flat * weights_of).sum(axis=1, keepdims=True) / weights_of.sum(axis=1, keepdims=True)) * (
+            (n - 1) / n
+        )
+    units = None if of.trials or of.n_classes != 2 else rows.units_of_rarer(of.true)
     if rows.clusters is None:
-        flat = influences.reshape(rows.n_groups, -1)
-        tables = [counts if rows.weights is None else table(rows.weights**power) for power in (2, 4)]
-        sums = [
-            (flat**power * each.reshape(flat.shape)).sum(axis=1) for power, each in zip((2, 4), tables, strict=True)
-        ]
-        spread = spread_of(counts.reshape(flat.shape).sum(axis=1)[:, None], *(each[:, None] for each in sums))
+        tables = [rows_of if rows.weights is None else table(rows.weights**power) for power in (2, 4)]
+        squares, fourths = (
+            (flat**power * each.reshape(flat.shape)).sum(axis=1, keepdims=True)
+            for power, each in zip((2, 4), tables, strict=True)
+        )
+        spread = spread_of(n, squares, fourths, units)
     else:
-        of_rows = influences.reshape(-1)[places]
-        spread = rows.spread(of_rows if rows.weights is None else of_rows * rows.weights)
-    is_exact = is_share and rows.weights is None and rows.clusters is None
-    return Differences(value, reference_value, spread, _count_wins(counts, measure) if is_exact else None)
+        of_rows = flat.ravel()[places]
+        spread = rows.spread(of_rows if rows.weights is None else of_rows * rows.weights, units)
+    return InMatrices(values, spread, counts)
 
 
-def _derivatives(measure: Measure, stack: Floats) -> Floats:
-    """Return the derivative of a metric in each cell that has rows; 0 in other cells."""
-    found = np.zeros_like(stack)
-    for i, j in np.ndindex(stack.shape[1:]):
-        step = RELATIVE_STEP * stack[:, i, j]
-        ends = []
-        for sign in (1, -1):
-            moved = stack.copy()
-            moved[:, i, j] += sign * step
-            ends.append(measure(moved))
-        np.divide(ends[0] - ends[1], 2 * step, out=found[:, i, j], where=step > 0)
-    return found
+def differ_in_matrices(
+    rows: GroupedRows, of: Matrices, predicted: NDArray[Any], reference: NDArray[Any]
+) -> Differences:
+    """Return differences of a metric of confusion matrices; labels are numbers of classes."""
+    (value, reference_value), spread, counts = measure_matrices(rows, of, (predicted, reference))
+    is_exact = of.trials in FIXED_TRIALS and rows.weights is None and rows.clusters is None
+    return Differences(value, reference_value, spread, _count_wins(counts, of.measure) if is_exact else None)
+
+
+def _leave_one_out(measure: Measure, weighted: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Return a metric, and by how much it falls, per unit of weight, if a row of mean weight is left out of a cell.
+
+    It is 0 for cells without rows, and where the metric would be undefined without the row.
+    """
+    value, found = measure(weighted), np.zeros_like(weighted)
+    steps = np.divide(weighted, counts, out=np.zeros_like(weighted), where=counts > 0)
+    for i, j in np.ndindex(weighted.shape[1:]):
+        moved, step = weighted.copy(), steps[:, i, j]
+        moved[:, i, j] -= step
+        with np.errstate(invalid="ignore"):
+            np.divide(value - measure(moved), step, out=found[:, i, j], where=step > 0)
+    found[~np.isfinite(found)] = 0.0
+    found[~np.isfinite(value)] = np.nan
+    return value, found
 
 
 def _count_wins(counts: Floats, measure: Measure) -> Wins:
@@ -268,8 +343,8 @@ def differ_in_aucs(rows: GroupedRows, slots: Slots, placements: Ints, reference:
     unit = np.divide(1, 2 * sizes * others, out=np.zeros_like(sizes), where=sizes * others > 0)
     influences = (differences - means[of_slot]) * unit[of_slot]
     if rows.clusters is not None:
-        codes, clusters = rows.codes[slots.order], rows.clusters[slots.order]
-        return Differences(own, other, spread_of_clusters(clusters, codes, influences, rows.n_groups))
+        listed = rows._replace(codes=rows.codes[slots.order], clusters=rows.clusters[slots.order])
+        return Differences(own, other, listed.spread(influences, listed.units_of_rarer(of_slot % 2)))
     squares, fourths = (np.bincount(of_slot, influences**power, sizes.size) for power in (2, 4))
     spread = spread_of(sizes.reshape(-1, 2), *(each.reshape(-1, 2).astype(np.float64) for each in (squares, fourths)))
     return Differences(own, other, spread)

@@ -14,6 +14,7 @@ from fastevals.counts import Cells
 from fastevals.many.group_influences import (
     Differences,
     GroupedRows,
+    Matrices,
     Slots,
     differ_in_aucs,
     differ_in_matrices,
@@ -27,7 +28,6 @@ from fastevals.measure.registry import METRICS, OF_PAIRS, Metric
 Floats = NDArray[np.float64]
 Pairs = list[tuple[int, int]]  # positions of a model and its reference
 
-FIXED_TRIALS = ("rows", "positives", "negatives")  # their number does not depend on the model
 MEAN_ERRORS = [name for name, entry in METRICS.items() if entry.function in OF_MEANS]
 
 
@@ -56,19 +56,20 @@ class ScoredModels(NamedTuple):
                 raise ValueError(f"metrics: {entry.name} does not take sample_weight; got {spec} with weights")
             return [_in_form(entry.name, each) for each in self._of_aucs(rows, pairs)]
         if metric.threshold is not None:
-            predicted = [(each >= metric.threshold).astype(np.uint8) for each in self.models]
-
-            def measure(stack: NDArray[Any]) -> Floats:
-                cells = Cells(stack[:, 1, 1], stack[:, 0, 1], stack[:, 1, 0], stack[:, 0, 0])
-                return np.asarray(metric.of_cells(cells), dtype=np.float64)
-
-            is_share = METRICS[spec.name].trials in FIXED_TRIALS
-            return [
-                differ_in_matrices(rows, self.true, predicted[a], predicted[b], 2, measure, is_share=is_share)
-                for a, b in pairs
-            ]
+            of, predicted = self.matrices(metric, spec)
+            return [differ_in_matrices(rows, of, predicted[a], predicted[b]) for a, b in pairs]
         losses = {k: self._losses(metric, self.models[k]) for k in {k for pair in pairs for k in pair}}
         return [differ_in_means(rows, losses[a], losses[b]) for a, b in pairs]
+
+    def matrices(self, metric: Any, spec: Any) -> tuple[Matrices, list[NDArray[Any]]]:
+        """Return how a metric at a threshold is computed, and the classes that each model predicts."""
+
+        def measure(stack: NDArray[Any]) -> Floats:
+            cells = Cells(stack[:, 1, 1], stack[:, 0, 1], stack[:, 1, 0], stack[:, 0, 0])
+            return np.asarray(metric.of_cells(cells), dtype=np.float64)
+
+        predicted = [(each >= metric.threshold).astype(np.uint8) for each in self.models]
+        return Matrices(self.true, 2, measure, METRICS[spec.name].trials), predicted
 
     def _of_aucs(self, rows: GroupedRows, pairs: Pairs) -> Iterator[Differences]:
         slots = Slots.of(rows, self.true)
@@ -113,7 +114,11 @@ class LabelledModels(NamedTuple):
 
     def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
         """Return the differences of each pair in a metric."""
-        k = self.labels.size
+        of = self.matrices(metric, spec)
+        return [differ_in_matrices(rows, of, self.models[a], self.models[b]) for a, b in pairs]
+
+    def matrices(self, metric: Any, spec: Any) -> Matrices:
+        """Return how a metric of predicted labels is computed."""
 
         def measure(stack: NDArray[Any]) -> Floats:
             values = LABELS.evaluate(stack, self.classes, [metric])[0]
@@ -122,12 +127,8 @@ class LabelledModels(NamedTuple):
             return values
 
         trials = METRICS[spec.name].trials if isinstance(spec, MetricSpec) else ""
-        of_class = trials in FIXED_TRIALS and k == 2 and "average" not in spec.options
-        is_share = trials == "rows" or of_class
-        return [
-            differ_in_matrices(rows, self.true, self.models[a], self.models[b], k, measure, is_share=is_share)
-            for a, b in pairs
-        ]
+        is_share = trials == "rows" or (self.labels.size == 2 and "average" not in spec.options)
+        return Matrices(self.true, self.labels.size, measure, trials if is_share else "")
 
 
 class NumericModels(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import metrics
 
 import fastevals
 from fastevals import compare_groups, metric
@@ -76,18 +77,27 @@ def test_losses_are_tested_by_t() -> None:
     assert row_of(targets["pinball_loss(quantile=0.2)"], "a")["reference_value"] == pytest.approx(0.02)
 
 
-def test_influences_are_derivatives() -> None:
+def test_metrics_of_counts_have_jackknife_errors() -> None:
     found = compare_groups(Y, MODELS, GROUPS, AT_HALF)
     mine = GROUPS == "c"
-    y, predicted = Y[mine], [each[mine] >= 0.5 for each in (NEW, OLD)]
-    shares = {
-        "precision": lambda p: (p * (y - y[p].mean())) / p.sum(),
-        "f1": lambda p: (2 * p * y - 2 * np.sum(p * y) / np.sum(p + y) * (0.0 + p + y)) / np.sum(p + y),
-    }
-    for name, share in shares.items():
-        influences = share(predicted[0]) - share(predicted[1])
-        error = reference.t_test(0.1, [influences.tolist()])[0]
-        assert row_of(found[name], "c")["standard_error"] == pytest.approx(error, rel=1e-6)
+    y, (new, old) = Y[mine], [each[mine] >= 0.5 for each in (NEW, OLD)]
+    of = {"precision": metrics.precision_score, "f1": metrics.f1_score}
+    for name, measure in of.items():
+        rows = [np.arange(y.size) != k for k in range(y.size)]
+        without = np.array([measure(y[k], new[k]) - measure(y[k], old[k]) for k in rows])
+        influences = (without.mean() - without) * (y.size - 1) / y.size
+        classes = np.bincount(y) if name == "f1" else [y.size]
+        error, df, _ = reference.t_test(1.0, [influences.tolist()], min(classes))
+        row = row_of(found[name], "c")
+        assert row["standard_error"] == pytest.approx(error)
+        assert row["pvalue"] == pytest.approx(2 * stats.t.sf(abs(row["difference"]) / error, df))
+
+
+def test_one_row_of_a_class_has_no_test() -> None:
+    y, old = np.repeat([0, 1], [20, 1]), np.zeros(21)
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        found = compare_groups(y, [old, y + (np.arange(21) > 18)], [0] * 21, metric("cohen_kappa", threshold=1))
+    assert math.isnan(next(iter(found.values())).pvalues[0])
 
 
 def test_the_worst_groups_come_first() -> None:
@@ -96,7 +106,7 @@ def test_the_worst_groups_come_first() -> None:
     assert found.is_worse.tolist() == [True, False, False, False]
     assert not found.is_better.any()
     assert found.conclusion.startswith("In 1 of 4 groups, new is significantly worse than old by roc_auc: b (-0.")
-    assert "The difference varies significantly over 3 of 4 groups (" in found.conclusion
+    assert "The difference varies significantly over 4 groups (" in found.conclusion
     losses = compare_groups(Y, MODELS, GROUPS, "log_loss")["log_loss"]
     assert (losses.groups[0], losses.differences[0] > 0, losses.is_worse[0]) == ("b", True, True)
     swapped = compare_groups(Y, MODELS, GROUPS, reference="new")["roc_auc"]
@@ -122,7 +132,7 @@ def test_cochrans_q_is_the_sum_of_squared_scores() -> None:
         mine = group == GROUPS
         difference = (NEW[mine] - Y[mine]) ** 2 - (OLD[mine] - Y[mine]) ** 2
         error, freedom, _ = reference.t_test(0.1, [((difference - difference.mean()) / difference.size).tolist()])
-        if freedom >= 10:
+        if mine.sum() > 10:
             effects, errors, df = [*effects, difference.mean()], [*errors, error], [*df, freedom]
     center = np.average(effects, weights=np.power(errors, -2.0))
     scores = stats.norm.isf(stats.t.sf(np.abs(effects - center) / errors, df))
@@ -205,6 +215,7 @@ def test_keys_and_rows_in_any_order() -> None:
     halves = np.arange(N) % 2
     crossed = compare_groups(Y, MODELS, {"region": GROUPS, "half": halves})["roc_auc"]
     assert crossed.conclusion.startswith("In 2 of 8 groups, new is significantly worse than old by roc_auc: (b, ")
+    assert "The difference varies significantly over 6 of 8 groups (" in crossed.conclusion
     assert list(crossed.to_frame("pandas").columns[:2]) == ["region", "half"]
     with num_threads(1):
         one = compare_groups(Y, MODELS, GROUPS)["roc_auc"]

@@ -18,15 +18,17 @@ def auc_influences(y_true: Sequence[int], scores: Sequence[float]) -> tuple[floa
     return auc, [[(each - auc) / len(side) for each in side] for side in strata]
 
 
-def t_test(effect: float, strata: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    """Return an effect's standard error, degrees of freedom and p; influences sum to 0 in each stratum."""
+def t_test(
+    effect: float, strata: Sequence[Sequence[float]], units: int | None = None
+) -> tuple[float, float, float]:
+    """Return an effect's standard error, degrees of freedom (below `units`) and p; strata of influences sum to 0."""
     variance = noise = 0.0
     for side in strata:
         n = len(side)
         squares, fourths = (sum(each**power for each in side) for power in (2, 4))
         variance += n / (n - 1) * squares
         noise += (n / (n - 1)) ** 2 * (fourths - squares**2 / n)
-    df = min(len(side) for side in strata) - 1
+    df = (min(len(side) for side in strata) if units is None else units) - 1
     df = min(df, 2 * variance**2 / noise) if noise > 0 else df
     error = math.sqrt(variance)
     return error, df, 2 * float(stats.t.sf(abs(effect) / error, df))
