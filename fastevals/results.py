@@ -157,7 +157,7 @@ class SignificanceResult(Frozen):
     statistic: float
     pvalue: float
     critical_value: float | Interval
-    df: float | tuple[int, int] | None
+    df: float | tuple[int, float] | None
     alternative: Alternative
     effect: float | None
     confidence_interval: Interval | None

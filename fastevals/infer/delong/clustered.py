@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,17 @@ from fastevals.infer.delong.placements import sum_by_cluster
 from fastevals.infer.delong.weighted import WeightedMoments
 
 
-def clustered_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], groups: Any) -> tuple[WeightedMoments, int]:
-    """Return the moments of models on the same clustered rows, and the number of clusters with the rarer class.
+class Clusters(NamedTuple):
+    """The number of clusters that have the rarer class, and of equal ones that would be worth as much (Kish)."""
+
+    n: int
+    effective: float
+
+
+def clustered_moments(
+    labels: BinaryLabels, scores: Sequence[NDArray[Any]], groups: Any
+) -> tuple[WeightedMoments, Clusters]:
+    """Return the moments of models on the same clustered rows, and the number of clusters.
 
     There is no covariance with fewer than two clusters of a class.
     """
@@ -43,4 +52,7 @@ def clustered_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], grou
         found = sum(f * each @ each.T for f, each in zip(within, (negatives, positives), strict=True))
         found = found + between * (cross + cross.T)
         table = tuple(map(tuple, found.tolist()))
-    return WeightedMoments(n_pos, n_neg, tuple(aucs), table), min(n_clusters)
+    effective = [
+        n * n / max(float(each.astype(np.float64) @ each), 1.0) for n, each in zip((n_neg, n_pos), sizes, strict=True)
+    ]
+    return WeightedMoments(n_pos, n_neg, tuple(aucs), table), Clusters(min(n_clusters), min(effective))

@@ -42,7 +42,7 @@ from fastevals._validation.labels import as_groups, binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, make_columns
-from fastevals.infer.delong.clustered import clustered_moments
+from fastevals.infer.delong.clustered import Clusters, clustered_moments
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
 from fastevals.infer.significance.decision import (
@@ -159,8 +159,9 @@ def delong(
     (n - 1).
 
     With `groups`, the placements of a cluster's rows are summed by class, and the covariance includes the products of
-    both sums [3]_. The degrees of freedom are the number of clusters that have the rarer class, minus 1. With fewer
-    than 20 such clusters, the result has a caution.
+    both sums [3]_. The degrees of freedom are the effective number of clusters of the class where it is smaller, minus
+    1: ``(sum of sizes)**2 / sum of sizes**2 - 1``, where sizes are rows of the class. If a class occurs in fewer than
+    20 clusters, the result has a caution.
 
     The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
     model (16 for a single model). With `frequency_weight`, memory is about 90 bytes per row plus 4 per row and model,
@@ -193,10 +194,10 @@ def delong(
         return _delong_of_counts(y_true, beside)
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, several = as_predictions("scores", scores)
-    moments, n_clusters = _checked_moments(labels, labelled, groups, sample_weight, frequency_weight)
+    moments, clusters = _checked_moments(labels, labelled, groups, sample_weight, frequency_weight)
     return DelongResult(
         moments.aucs(), moments.covariance(), names, moments.n_pos, moments.n_neg, moments, labels.positive,
-        n_clusters=n_clusters, _several=several,
+        _clusters=clusters, _several=several,
     )  # fmt: skip
 
 
@@ -274,8 +275,8 @@ def delong_test(
     Notes
     -----
     With `groups`, the placements of a cluster's rows are summed by class, and the variance has the covariance of both
-    sums [2]_. The degrees of freedom of t are the number of clusters that have the rarer class, minus 1. In
-    simulations the level held from 20 clusters on. With fewer, the conclusion has a caution.
+    sums [2]_. The degrees of freedom of t are as in `delong`. In simulations the level held if each class occurred in
+    20 clusters or more. With fewer, the conclusion has a caution.
 
     References
     ----------
@@ -294,9 +295,9 @@ def delong_test(
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     compared = compare_two("difference in AUC", first, second)
-    moments, n_clusters = _checked_moments(labels, labelled, groups)
+    moments, clusters = _checked_moments(labels, labelled, groups)
     return contrast_test(
-        moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level, n_clusters=n_clusters
+        moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level, clusters=clusters
     )
 
 
@@ -421,6 +422,8 @@ class DelongResult(Frozen, Generic[V]):
         by it.
     n_clusters : int or None
         Number of clusters that have the rarer class; None without `groups`.
+    n_effective_clusters : float or None
+        Number of clusters of equal size that are worth as much: ``(sum of sizes)**2 / sum of sizes**2``.
 
     Examples
     --------
@@ -450,7 +453,7 @@ class DelongResult(Frozen, Generic[V]):
     moments: PlacementMoments | WeightedMoments
     pos_label: Any = None
     doubt: float = 0.0
-    n_clusters: int | None = None
+    _clusters: Clusters | None = None
     _several: bool = True  # whether there were several models
 
     def __iter__(self) -> Iterator[Floats]:
@@ -474,7 +477,7 @@ class DelongResult(Frozen, Generic[V]):
                 compared = compare_two("difference in AUC", *models)
                 test = contrast_test(
                     self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95,
-                    n_clusters=self.n_clusters,
+                    clusters=self._clusters,
                 )  # fmt: skip
             elif len(models) > 2:
                 test = self.equality_test()
@@ -485,10 +488,10 @@ class DelongResult(Frozen, Generic[V]):
         if len(models) > MOST_PRINTED:
             rows.append((f"... {len(models) - MOST_PRINTED} more", ""))
         rows.append(("rows", f"{self.n_positives} positive, {self.n_negatives} negative"))
-        if self.n_clusters is not None:
+        if self._clusters is not None:
             rows.append(("clusters", f"{self.n_clusters} with the rarer class"))
         if test is None:
-            return format_test(f"DeLong's interval{_of_clustered(self.n_clusters)}", rows, self.caution)
+            return format_test(f"DeLong's interval{_of_clustered(self._clusters)}", rows, self.caution)
         return format_test(test.test, [*rows, *test._rows()], test.conclusion)
 
     def _columns(self) -> Columns:
@@ -529,9 +532,19 @@ class DelongResult(Frozen, Generic[V]):
         return self._told(self._standard_errors)
 
     @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters that have the rarer class."""
+        return None if self._clusters is None else self._clusters.n
+
+    @property
+    def n_effective_clusters(self) -> float | None:
+        """Number of clusters of equal size that are worth as much."""
+        return None if self._clusters is None else self._clusters.effective
+
+    @property
     def caution(self) -> str:
         """Why the intervals and tests may be unreliable: too few clusters. Empty if there is no known reason."""
-        return _caution_of_clusters(self.n_clusters)
+        return _caution_of_clusters(self._clusters)
 
     def confidence_interval(
         self, confidence_level: float = 0.95, method: DelongInterval = "delong", alternative: Alternative = "two-sided"
@@ -573,7 +586,7 @@ class DelongResult(Frozen, Generic[V]):
 
         check_choice("method", method, DelongInterval)
         alpha = check_alpha(confidence_level, alternative)
-        below, above = normal_margins(alpha, alternative, _degrees(self.n_clusters))
+        below, above = normal_margins(alpha, alternative, _degrees(self._clusters))
         aucs, errors = self.aucs, self._standard_errors
         flat = errors == 0
         if flat.any():
@@ -629,7 +642,7 @@ class DelongResult(Frozen, Generic[V]):
         compared = Compared(f"the contrast {show(values)} of {self._label_aucs()}", "0")
         return contrast_test(
             self.moments, values, compared, alternative=alternative, confidence_level=confidence_level,
-            n_clusters=self.n_clusters,
+            clusters=self._clusters,
         )  # fmt: skip
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
@@ -668,27 +681,28 @@ class DelongResult(Frozen, Generic[V]):
             warn_undefined("the test of equal AUCs", f"a class occurs in {found}, and {self.aucs.size} are needed")
         if enough:
             statistic, rank = _chi_square(self.moments)
-        df: float | tuple[int, int] = rank
+        df: float | tuple[int, float] = rank
         null = Null("chi2", (rank,))
         if not rank:
             pvalue, critical = 1.0, 0.0
-        elif self.n_clusters is None:
+        elif self._clusters is None:
             pvalue, critical = float(chdtrc(rank, statistic)), float(chdtri(rank, alpha))
         elif not enough:
             pvalue = critical = math.nan
         else:
-            df = rank, self.n_clusters - rank
+            d = max(self._clusters.effective - 1, float(rank))
+            df = rank, d - rank + 1
             null = Null("f", df)
-            statistic *= (self.n_clusters - rank) / ((self.n_clusters - 1) * rank)
+            statistic *= df[1] / (d * rank)
             pvalue = 0.0 if math.isinf(statistic) else float(fdtrc(*df, statistic))
             critical = float(fdtri(*df, 1 - alpha))
         result = build_result(
-            SignificanceResult, f"DeLong's test of equal AUCs{_of_clustered(self.n_clusters)}",
+            SignificanceResult, f"DeLong's test of equal AUCs{_of_clustered(self._clusters)}",
             Compared("", "", self._label_aucs(), "range"), statistic, pvalue, critical, alpha=alpha,
             effect=float(np.ptp(self.aucs)), df=df,
             null=null if rank else None,
         )  # fmt: skip
-        return _with_caution(result, self.n_clusters)
+        return _with_caution(result, self._clusters)
 
     def _label_aucs(self) -> str:
         """Return words for the AUCs, with the models' names if they have any."""
@@ -702,9 +716,9 @@ def contrast_test(
     *,
     alternative: Alternative,
     confidence_level: float,
-    n_clusters: int | None = None,
+    clusters: Clusters | None = None,
 ) -> SignificanceResult:
-    """Test whether a weighted sum of AUCs is 0; `n_clusters` is the number of clusters that have the rarer class."""
+    """Test whether a weighted sum of AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
     unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # unscaled, the variance could overflow or underflow
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
@@ -714,32 +728,32 @@ def contrast_test(
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
     found = z_test(
         compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit,
-        df=_degrees(n_clusters), test=f"DeLong's test{_of_clustered(n_clusters)}",
+        df=_degrees(clusters), test=f"DeLong's test{_of_clustered(clusters)}",
     )  # fmt: skip
-    return _with_caution(found, n_clusters)
+    return _with_caution(found, clusters)
 
 
-def _with_caution(found: SignificanceResult, n_clusters: int | None) -> SignificanceResult:
+def _with_caution(found: SignificanceResult, clusters: Clusters | None) -> SignificanceResult:
     """Add the caution about few clusters, if any, to the conclusion."""
-    return replace(found, conclusion=f"{found.conclusion} {_caution_of_clusters(n_clusters)}".rstrip())
+    return replace(found, conclusion=f"{found.conclusion} {_caution_of_clusters(clusters)}".rstrip())
 
 
-def _degrees(n_clusters: int | None) -> float | None:
+def _degrees(clusters: Clusters | None) -> float | None:
     """Return the degrees of freedom of t, or None for the normal distribution of independent rows."""
-    return None if n_clusters is None else max(n_clusters - 1, 1)
+    return None if clusters is None else max(clusters.effective - 1, 1.0)
 
 
-def _of_clustered(n_clusters: int | None) -> str:
+def _of_clustered(clusters: Clusters | None) -> str:
     """Return the words that follow a method's name if rows are clustered."""
-    return "" if n_clusters is None else " of clustered rows"
+    return "" if clusters is None else " of clustered rows"
 
 
-def _caution_of_clusters(n_clusters: int | None) -> str:
+def _caution_of_clusters(clusters: Clusters | None) -> str:
     """Return a caution if there are too few clusters, or an empty string."""
-    if n_clusters is None or n_clusters >= FEW_CLUSTERS:
+    if clusters is None or clusters.n >= FEW_CLUSTERS:
         return ""
     return (
-        f"A class occurs in only {count_of(n_clusters, 'cluster')}: with fewer than {FEW_CLUSTERS}, the variance "
+        f"A class occurs in only {count_of(clusters.n, 'cluster')}: with fewer than {FEW_CLUSTERS}, the variance "
         "is uncertain, so confirm the result on more clusters."
     )
 
@@ -833,7 +847,7 @@ def _checked_moments(
     groups: Any = None,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
-) -> tuple[PlacementMoments | WeightedMoments, int | None]:
+) -> tuple[PlacementMoments | WeightedMoments, Clusters | None]:
     """Check scores, clusters and weights against the labels; return the moments, with a warning if undefined.
 
     The second value is the number of clusters that have the rarer class; None without clusters.
@@ -864,18 +878,18 @@ def _checked_moments(
 
 def _clustered(
     labels: BinaryLabels, scores: dict[str, NDArray[Any]], groups: Any, weights: dict[str, Any]
-) -> tuple[WeightedMoments, int]:
+) -> tuple[WeightedMoments, Clusters]:
     """Return the moments of clustered rows, which have no weights, and the number of clusters with the rarer class."""
     for name, each in weights.items():
         if each is not None:
             raise ValueError(f"{name} is not allowed with groups: for weighted rows in clusters, call bootstrap")
     clusters = as_groups("groups", groups)
     check_same_length(y_true=labels.values, groups=clusters)
-    moments, n_clusters = clustered_moments(labels, list(scores.values()), clusters)
+    moments, found = clustered_moments(labels, list(scores.values()), clusters)
     if not moments.defined:
-        found = count_of(n_clusters, "cluster")
-        warn_undefined("delong's covariance", f"a class occurs in {found}, and two are needed")
-    return moments, n_clusters
+        few = count_of(found.n, "cluster")
+        warn_undefined("delong's covariance", f"a class occurs in {few}, and two are needed")
+    return moments, found
 
 
 def _warn_if_undefined(moments: PlacementMoments | WeightedMoments, name: str) -> None:

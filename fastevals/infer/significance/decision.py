@@ -110,7 +110,7 @@ def build_result(
     interval: Interval | None = None,
     value: float = 0.0,
     caution: str = "",
-    df: float | tuple[int, ...] | None = None,
+    df: float | tuple[float, ...] | None = None,
     null: Null | None = None,
     **more: Any,
 ) -> Result:
