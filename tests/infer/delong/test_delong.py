@@ -619,6 +619,7 @@ def test_results_read_unpack_and_pickle() -> None:
         "aucs",
         "caution",
         "n_clusters",
+        "n_effective_clusters",
         "covariance",
         "names",
         "n_positives",
