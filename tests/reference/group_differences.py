@@ -18,9 +18,7 @@ def auc_influences(y_true: Sequence[int], scores: Sequence[float]) -> tuple[floa
     return auc, [[(each - auc) / len(side) for each in side] for side in strata]
 
 
-def t_test(
-    effect: float, strata: Sequence[Sequence[float]], units: int | None = None
-) -> tuple[float, float, float]:
+def t_test(effect: float, strata: Sequence[Sequence[float]], units: int | None = None) -> tuple[float, float, float]:
     """Return an effect's standard error, degrees of freedom (below `units`) and p; strata of influences sum to 0."""
     variance = noise = 0.0
     for side in strata:
