@@ -188,7 +188,7 @@ class TargetSample(UnitSample):
 
 
 class LossSample(TargetSample):
-    """Rows with a loss for each metric and model, whose means are the metrics.
+    """Rows with a loss for each metric and model; a metric is the mean of its losses.
 
     Parameters
     ----------

@@ -334,8 +334,8 @@ class Calibration(Frozen):
         -------
         SignificanceResult
             `statistic` is chi-square: the sum over bins of ``(O - E)**2 / (n q (1 - q))`` for n rows with mean
-            probability q, of which E = n q positives are expected and O are observed. It is infinite if a bin
-            contradicts a mean probability of 0 or 1.
+            probability q, where E = n q positives are expected and O are observed. It is infinite if a bin contradicts
+            a mean probability of 0 or 1.
 
         Raises
         ------

@@ -53,7 +53,7 @@ class ReportOptions:
     by: str | Sequence[str] | None = own(
         "COLUMN", "report on each value of this column, and means over them; repeat",
         """str or sequence of str, optional: Report means over this column's values, and a block for each of up to 100
-        values; for each of several columns.""", repeats=True, is_column=True, goes_with=ROWS)
+        values. Several columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
     cross: bool = own(
         "", "report on combinations of the values of several --by",
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
