@@ -315,7 +315,8 @@ def report(
         Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
         with `sample_weight`.
     by : str or sequence of str, optional
-        Report means over this column's values, and a block for each of up to 100 values; for each of several columns.
+        Report means over this column's values, and a block for each of up to 100 values. Several columns are reported
+        one by one.
     cross : bool
         Report on each combination of the values of the columns in `by`, instead of each column.
     pos_label : label, optional
@@ -337,7 +338,7 @@ def report(
         Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws (rows x models x
         replicates) per report; blocks that are too large for it resample cells of rows.
     confidence_level : float in (0, 1)
-        Level of each interval; for differences, of all intervals in a metric together.
+        Level of each interval; for differences, joint level of all intervals in a metric.
     rng : int or numpy.random.Generator
         Seed; the same integer gives the same report.
     groups : str, optional

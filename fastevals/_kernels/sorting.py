@@ -86,7 +86,7 @@ def fill_two(keys, low, high):
 
 @kernel
 def frequent_pair(keys):
-    """Return if one of three keys is frequent, and which; keys that differ only in the lowest bit count as equal."""
+    """Return whether a key of three is frequent, and which; keys that differ only in the lowest bit are equal."""
     one = np.uint64(1)
     for quarter in range(1, 4):
         key = keys[quarter * keys.size // 4] | one

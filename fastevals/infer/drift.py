@@ -383,7 +383,7 @@ def _drift(today: _Sample, yesterday: _Sample, n_bins: int, edges: NDArray[Any] 
         pvalue, noticeable = _significance(psi.value, rows, alpha, at_quantiles=edges is None)
     if psi.n_empty:
         cautions.append(
-            f"{psi.n_empty} of {2 * rows[0].size} counts by bin are 0 and taken as half a row: use fewer bins."
+            f"{psi.n_empty} of {2 * rows[0].size} counts by bin are 0 and count as half a row: use fewer bins."
         )
     if weighted:
         cautions.append("P-values are unknown, because rows have weights: pass independent rows without weights.")

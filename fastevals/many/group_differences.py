@@ -629,8 +629,8 @@ def _range_of_one(name: str, shares: GroupShares, keys: NDArray[Any], level: flo
 def _ends_of_pairs(limits: ShareLimits) -> tuple[Interval, Interval]:
     """Return the largest ends of the differences of all pairs (0 or more), and the smallest ends of their ratios.
 
-    Both ends of a pair are further from equality the further apart its shares are. Margins on the inner sides of the
-    shares move the near end towards equality, and margins on the outer sides move the far end away from it. So only
+    The further apart the shares of a pair are, the further both ends are from equality. Margins on the inner sides of
+    the shares move the near end towards equality, and margins on the outer sides move the far end away from it. So only
     groups that few others surpass in share and margin are compared.
     """
     below, above = limits.values - limits.low, limits.high - limits.values

@@ -100,7 +100,7 @@ def test_empty_bins_count_as_half_a_row_and_the_result_says_so() -> None:
     found = score_drift([0.9] * 4, [0.1, 0.2, 0.3, 0.4, 0.5, 0.9], n_bins=2)
     assert found.today.tolist() == [0.0, 1.0]
     assert found.psi == pytest.approx((0.125 - 0.5) * math.log(0.25) + 0.5 * math.log(2))
-    assert found.caution.startswith("1 of 4 counts by bin are 0 and taken as half a row")
+    assert found.caution.startswith("1 of 4 counts by bin are 0 and count as half a row")
 
 
 def test_one_distinct_score_leaves_only_the_distances() -> None:

@@ -280,7 +280,7 @@ class Segments(NamedTuple):
     columns : tuple of str
         Names of the columns.
     keys : list
-        The segments' keys, ascending, with some that have no rows; tuples if there are several columns.
+        Keys of the segments, ascending; some may have no rows. Tuples if there are several columns.
     codes : ndarray of int of shape (n_rows,)
         Each row's place in `keys`.
     """

@@ -244,7 +244,7 @@ class Calibration(Frozen):
         return tuple(sentences)
 
     def _undefined(self, quantities: Iterable[str] = ("ratio", "intercept", "slope")) -> dict[str, list[str]]:
-        """Return the quantities without a value, by reason."""
+        """Return the reasons why quantities have no value, each with the names of its quantities."""
         reasons: dict[str, list[str]] = {}
         for name in quantities:
             each = getattr(self, name)
@@ -306,7 +306,7 @@ class Calibration(Frozen):
         return self._once("isotonic", lambda: ReliabilityCurve.from_counts(self._rows().isotonic_counts()))
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make` returned when it was first called for a name."""
+        """Return the object kept under a name; the first call makes it."""
         if name not in self._kept:
             self._kept[name] = make()
         return self._kept[name]  # type: ignore[no-any-return]

@@ -306,8 +306,8 @@ def _cautions(
     for name, of_class in leaks:
         measured = "the per-row rule's cost is too low" if per_row_rule else "the per-row rule is not measured"
         yield (
-            f"{name} is 0 in all {of_class} rows and in no other class: it reveals the label, so no decision may use "
-            f"it. Total costs at thresholds are right, but {measured}"
+            f"{name} is 0 in all {of_class} rows and not in all other rows: it reveals the label, so no decision may "
+            f"use it. Total costs at thresholds are right, but {measured}"
         )
     cautions = {f"{printable(str(model))} ({rule})": each.total.caution for (model, rule), each in found.items()}
     skewed = [name for name, caution in cautions.items() if SKEWED in caution]

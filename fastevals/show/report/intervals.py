@@ -100,7 +100,7 @@ class ScoredRows(NamedTuple):
 class IntervalPlan:
     """The settings of intervals."""
 
-    confidence_level: float  # of each interval; for differences, of all intervals in a metric together
+    confidence_level: float  # of each interval; for differences, joint level of all intervals in a metric
     n_resamples: int  # bootstrap replicates
     budget: int | None  # most rows x models x replicates drawn in all blocks; None if `n_resamples` was given
     seed: int  # of each block's replicates

@@ -94,7 +94,7 @@ class ReportOptions:
         (rows x models x replicates) per report; blocks that are too large for it resample cells of rows.""")
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of the intervals (0.95)",
-        doc="float in (0, 1): Level of each interval; for differences, of all intervals in a metric together.")
+        doc="float in (0, 1): Level of each interval; for differences, joint level of all intervals in a metric.")
     rng: Any = SEED.field(0, doc="int or numpy.random.Generator: Seed; the same integer gives the same report.")
     groups: str | None = GROUP.field(goes_with=ROWS)
     separator: str | None = SEPARATOR.field()

@@ -240,7 +240,7 @@ def test_a_cost_that_reveals_the_label_is_said_and_not_used() -> None:
         leaking["y_score"].best.total.value
         == row_costs(y, p, cost_fp=5, cost_fn=fn, n_resamples=0)["y_score"].best.total.value
     )
-    assert leaking.cautions[0].startswith("cost_fn is 0 in all negative rows and in no other class: it reveals")
+    assert leaking.cautions[0].startswith("cost_fn is 0 in all negative rows and not in all other rows: it reveals")
     asked = row_costs(y, p, cost_fp=np.where(y, 0, 3), cost_fn=fn, per_row_rule=True, n_resamples=0)
     assert asked.cautions[0].startswith("cost_fp is 0 in all positive rows")
     assert "the per-row rule's cost is too low" in asked.cautions[0]
