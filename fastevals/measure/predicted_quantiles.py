@@ -207,10 +207,11 @@ def _as_levels(name: str, values: Any, n: int) -> Floats:
         raise ValueError(f"{name} must be numbers in (0, 1), got {show(values)}") from None
     if levels.size != n or not levels.size:
         raise ValueError(f"{name} must have a level for each of {n} columns, got {levels.size}")
+    given, levels = levels, levels.round(LEVEL_DIGITS)
     outside = ~((levels > 0) & (levels < 1))
     if outside.any():
-        raise ValueError(f"{name} must be in (0, 1), got {float(levels[np.argmax(outside)])!r}")
-    levels = levels.round(LEVEL_DIGITS)
+        seen = float(given[np.argmax(outside)])
+        raise ValueError(f"{name} must be in (0, 1), got {seen!r} (levels are rounded to {LEVEL_DIGITS} decimals)")
     if sorted_unique(levels).size < n:
         raise ValueError(f"{name} must all differ, got {levels.tolist()}")
     return levels

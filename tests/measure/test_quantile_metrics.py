@@ -118,6 +118,7 @@ def test_one_element_per_row_and_a_field_per_level() -> None:
         (lambda: predicted_intervals([], []), "^low is empty"),
         (lambda: predicted_quantiles([[1, 2]], [0.5, 1]), r"^levels must be in \(0, 1\), got 1\.0"),
         (lambda: predicted_quantiles([[1, 2]], [0.5, np.nan]), r"^levels must be in \(0, 1\), got nan"),
+        (lambda: predicted_quantiles([[1, 2]], [1e-13, 0.5]), r"^levels must be in \(0, 1\), got 1e-13 \(levels are"),
         (lambda: predicted_quantiles([[1, 2]], [0.5, 0.5]), "^levels must all differ, got"),
         (lambda: predicted_quantiles([[1, 2]], [0.5]), "^levels must have a level for each of 2 columns, got 1"),
         (lambda: predicted_quantiles([[1, 2]]), "^levels must be given with an array"),

@@ -192,9 +192,11 @@ class ReliabilityBand(Frozen):
             for name, ranges in (("low", self.too_low), ("high", self.too_high))
             if ranges.size
         ]
+        if (self.low > self.high).any():
+            return f"Higher probabilities go with fewer positives: no curve that never decreases lies within {band}."
         if said:
             leaves = "the diagonal leaves" if self.kind == "confidence" else "the reliability curve leaves"
-            return f"Probabilities from {'; those from '.join(said)}: {leaves} {band}."
+            return f"Probabilities {'; those '.join(said)}: {leaves} {band}."
         if self.kind == "confidence":
             return f"T{band[1:]} contains the diagonal: no significant miscalibration."
         return f"The reliability curve stays within {band}: no significant miscalibration."
@@ -202,9 +204,11 @@ class ReliabilityBand(Frozen):
 
 def _widest(ranges: Floats) -> str:
     """Return the widest range as text, and how many others there are."""
-    low, high = ranges[np.argmax(np.diff(ranges, axis=1))].tolist()
+    low, high = (f"{each:.3g}" for each in ranges[np.argmax(np.diff(ranges, axis=1))].tolist())
     more = len(ranges) - 1
-    return f"{low:.3g} to {high:.3g}" + f" (and {more} more range{'s' * (more > 1)})" * bool(more)
+    return (
+        f"of {low}" if low == high else f"from {low} to {high}"
+    ) + f" (and {more} more range{'s' * (more > 1)})" * bool(more)
 
 
 class ForecastCells(NamedTuple):

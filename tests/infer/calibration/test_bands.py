@@ -153,6 +153,19 @@ def test_a_miscalibrated_model_leaves_the_consistency_band() -> None:
     assert band.conclusion.endswith("are too high: the reliability curve leaves the 95 % consistency band.")
 
 
+def test_a_reversed_ranking_and_a_single_probability_are_said_plainly() -> None:
+    _, p = drawn(3000)
+    y = np.random.default_rng(1).random(3000) < 1 - p
+    assert reliability_band(Ranking(y, p)).conclusion == (
+        "Higher probabilities go with fewer positives: no curve that never decreases lies within the 95 % confidence "
+        "band."
+    )
+    wrong = Ranking([0, 1] * 20, [1.0, 0.0] * 20)
+    assert reliability_band(wrong, kind="consistency", rng=0).conclusion.startswith(
+        "Probabilities of 0 are too low; those of 1 are too high: the reliability curve leaves"
+    )
+
+
 def test_calibration_has_the_reliability_curve_of_each_model() -> None:
     rng = np.random.default_rng(0)
     p, weights = rng.beta(1, 3, (2, 200)), rng.choice([0.0, 0.1, 3.0], 200)
