@@ -206,9 +206,8 @@ def _widest(ranges: Floats) -> str:
     """Return the widest range as text, and how many others there are."""
     low, high = (f"{each:.3g}" for each in ranges[np.argmax(np.diff(ranges, axis=1))].tolist())
     more = len(ranges) - 1
-    return (
-        f"of {low}" if low == high else f"from {low} to {high}"
-    ) + f" (and {more} more range{'s' * (more > 1)})" * bool(more)
+    widest = f"of {low}" if low == high else f"from {low} to {high}"
+    return widest + f" (and {more} more range{'s' * (more > 1)})" * bool(more)
 
 
 class ForecastCells(NamedTuple):
