@@ -130,6 +130,8 @@ def test_a_ranking_is_taken_where_its_curve_is(plot):
         make = {
             name: ranking.cost_curve().over_prior() for name, ranking in (("one", fawcett()), ("two", of_share(0.5)))
         }
+    if plot is plots.plot_calibration:  # rankings are drawn in bins of equal mass, with intervals
+        make = {"one": fastevals.calibration(fawcett()).bins, "two": fastevals.calibration(of_share(0.5)).bins}
     expected = plot(make, ax=axes())
     for given in ({"one": fawcett(), "two": of_share(0.5)}, {"one": make["one"], "two": of_share(0.5)}):
         ax = plot(given, ax=axes())
