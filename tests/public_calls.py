@@ -58,7 +58,9 @@ OF_PROBABILITIES = frozenset(
         "expected_calibration_error",
         "log_loss",
         "log_loss_decomposition",
+        "mean_predicted",
         "reliability_curve",
+        "smooth_calibration_error",
     }
 )
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
