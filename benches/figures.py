@@ -61,6 +61,7 @@ TITLES = {
     "paired_replicate": "250 paired replicates of two models' AUCs",
     "delong_test": "DeLong's test of two models",
     "delong_test_clustered": "DeLong's test of two models, rows in 10,000 clusters",
+    "score_drift": "drift of scores between two samples: PSI, KS and Wasserstein distances, p-values",
     "pairwise_mcnemar": "McNemar's exact tests of all 19,900 pairs of 200 models",
     "permutation_accuracy": "permutation test of the accuracies of two models, 10,000 permutations",
     "permutation_f1": "permutation test of the F1 scores of two models, 10,000 permutations",
@@ -289,6 +290,8 @@ FIGURES: dict[str, Figure] = {
         Figure("paired_replicate", "two unpaired", M, at_most=2.0),
         Figure("delong_test", "np.sort", M, at_most=8.0),
         Figure("delong_test_clustered", "rows", M, at_most=2.0),
+        Figure("score_drift", "np.sort", 10 * M, at_most=2.0, times=2),  # both samples are sorted
+        Figure("score_drift", "scipy", M),
         Figure("bootstrap_memory", rows=10 * M, at_most=4, unit="B/row"),
         Figure("pairwise_mcnemar", "np.sum", M // 10, at_most=5.0),
         Figure("pairwise_mcnemar", "one at a time", M // 10, times=PAIRS / SINGLE_PAIRS),

@@ -240,6 +240,27 @@ def _scipy_signed_ranks(data: Data) -> Call:
     return lambda: stats.wilcoxon(data.t, data.q, method="asymptotic").pvalue
 
 
+def _drift(data: Data) -> Call:
+    second = data.second
+
+    def call() -> tuple[float, float]:
+        found = fastevals.score_drift(data.s, second)
+        assert isinstance(found, fastevals.ScoreDrift)
+        return found.ks, found.wasserstein
+
+    return call
+
+
+def _scipy_drift(data: Data) -> Call:
+    from scipy import stats
+
+    second = data.second
+    return lambda: (
+        stats.ks_2samp(data.s, second, method="asymp").statistic,
+        stats.wasserstein_distance(data.s, second),
+    )
+
+
 SIGNIFICANCE: Cases = installed(
     {
         "pairwise_mcnemar": {"fastevals": _all_pairs("exact"), "np.sum": _sum, "one at a time": _one_at_a_time},
@@ -261,6 +282,7 @@ SIGNIFICANCE: Cases = installed(
         "friedman": {"fastevals": _friedman, "scipy": _scipy_friedman},
         "paired_t_test": {"fastevals": _paired_t, "scipy": _scipy_paired_t},
         "wilcoxon_test": {"fastevals": _signed_ranks, "scipy": _scipy_signed_ranks},
+        "score_drift": {"fastevals": _drift, "scipy": _scipy_drift},
         "wilcoxon_pairs": {"fastevals": _wilcoxon, "scipy": _scipy_wilcoxon},
     }
 )

@@ -90,8 +90,8 @@ from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.infer.costs.decisions import RowCosts as RowCosts
 from fastevals._row_order import RowOrderWarning as RowOrderWarning
 from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
-from fastevals.infer.drift import ScoreDrift as ScoreDrift
-from fastevals.infer.drift import ScoreDrifts as ScoreDrifts
+from fastevals.infer.drift.drift import ScoreDrift as ScoreDrift
+from fastevals.infer.drift.drift import ScoreDrifts as ScoreDrifts
 from fastevals.results import SignificanceResult as SignificanceResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
 from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning
@@ -154,7 +154,7 @@ from fastevals.infer.significance.rank_comparisons import rank_comparison_test a
 from fastevals.measure.regression import regression_metrics as regression_metrics
 from fastevals.infer.calibration.bands import reliability_band as reliability_band
 from fastevals.infer.costs.row_costs import row_costs as row_costs
-from fastevals.infer.drift import score_drift as score_drift
+from fastevals.infer.drift.drift import score_drift as score_drift
 from fastevals.split.selection import select_model as select_model
 from fastevals.document.notebook import set_display as set_display
 from fastevals._execution import set_num_threads as set_num_threads

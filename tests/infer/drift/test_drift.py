@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastevals import Ranking, RankingFolds, ScoreDrifts, UndefinedMetricWarning, score_drift
-from fastevals.infer import drift as module
+from fastevals.infer.drift import measures
+from fastevals.infer.drift.samples import ScoreSample
 from fastevals.scale import RankingSummary
 from tests.reference import drift as reference
 from tests.strategies import BOUNDED
@@ -151,7 +152,69 @@ def test_weights_have_sizes_but_no_significance() -> None:
     assert math.isnan(found.psi_pvalue)
     assert math.isnan(found.ks_pvalue)
     assert found.conclusion.endswith("Significance is unknown.")
-    assert found.caution.startswith("P-values are unknown, because rows have weights")
+    assert found.caution.startswith("P-values are unknown, because sums of squared weights are: pass scores and")
+
+
+def test_weights_have_pvalues_from_the_variance_of_weighted_shares() -> None:
+    today, yesterday = samples(400, 500, 0.0)
+    weights = np.exp(today / 2), np.ones(500)
+    found = score_drift(today, yesterday, sample_weight=weights)
+    alike = score_drift(today, yesterday, sample_weight=(weights[0] * 1e-200, None))
+    assert [alike.psi, alike.ks, alike.psi_pvalue, alike.ks_pvalue] == pytest.approx(
+        [found.psi, found.ks, found.psi_pvalue, found.ks_pvalue], rel=1e-9
+    )
+    assert alike.psi_standard_error == pytest.approx(found.psi_standard_error, rel=1e-9)
+    assert found.significant  # weights shift the scores
+    assert found.wasserstein == pytest.approx(stats.wasserstein_distance(today, yesterday, *weights))
+    equal = score_drift(today, yesterday, sample_weight=(np.full(400, 0.3), None))
+    rows = score_drift(today, yesterday)
+    assert equal.psi_pvalue == pytest.approx(rows.psi_pvalue, abs=0.04)
+    assert equal.ks_pvalue == pytest.approx(rows.ks_pvalue, abs=0.08)
+    assert equal.psi_standard_error == pytest.approx(rows.psi_standard_error, rel=1e-9)
+    assert equal.wasserstein_standard_error == pytest.approx(rows.wasserstein_standard_error, rel=1e-9)
+    assert "With these weights, only a PSI above" in equal.conclusion
+    summary = RankingSummary()
+    summary.update(today > 0, today, sample_weight=np.floor(weights[0] * 10))
+    expected = score_drift(today, yesterday, sample_weight=(np.floor(weights[0] * 10), None))
+    counted = score_drift(summary, yesterday)
+    for name in ("psi_pvalue", "ks_pvalue", "psi_standard_error", "wasserstein_standard_error"):
+        assert getattr(counted, name) == pytest.approx(getattr(expected, name), rel=1e-9)
+    few = score_drift(today[:30], yesterday, sample_weight=(weights[0][:30], None))
+    assert "P-values are rough, because the weights leave only" in few.caution
+
+
+def test_an_empty_bin_of_weighted_rows_counts_as_half_an_effective_row() -> None:
+    options = {"edges": [0.5]}
+    rows = score_drift([0.6, 0.7, 0.8, 0.9], [0.1, 0.6], **options)
+    for unit in (0.25, 8.0):
+        weighted = score_drift([0.6, 0.7, 0.8, 0.9], [0.1, 0.6], sample_weight=([unit] * 4, None), **options)
+        assert weighted.psi == pytest.approx(rows.psi)
+
+
+def test_clusters_on_both_days_cancel_and_clusters_of_one_day_count_as_few_rows() -> None:
+    rng = np.random.default_rng(0)
+    customers = np.repeat(np.arange(60), 20)
+    levels = np.repeat(rng.normal(size=(2, 60)), 20, axis=1)
+    today, yesterday = levels + rng.normal(0, 0.2, (2, 1200))
+    found = score_drift(today, yesterday, groups=(customers, customers + 100))
+    rows = score_drift(today, yesterday)
+    assert (found.psi, found.ks, found.wasserstein) == pytest.approx((rows.psi, rows.ks, rows.wasserstein))
+    assert rows.ks_pvalue < 0.01 < 0.2 < found.ks_pvalue
+    assert found.wasserstein_standard_error > 3 * rows.wasserstein_standard_error
+    assert found.psi_standard_error > 3 * rows.psi_standard_error
+    assert found.to_text().startswith("Score drift: 1,200 rows today, 1,200 yesterday in 120 clusters")
+    shift = 0.15  # of the same customers
+    moved = levels[0] + shift + rng.normal(0, 0.2, 1200), levels[0] + rng.normal(0, 0.2, 1200)
+    alone = score_drift(*moved, groups=(customers, customers + 100))
+    shared = score_drift(*moved, groups=(customers, customers))
+    assert shared.ks_pvalue < 0.01 < 0.1 < alone.ks_pvalue
+    assert (shared.n_clusters, alone.n_clusters) == (60, 120)
+    own = np.arange(1200)
+    single = score_drift(today, yesterday, groups=(own, own + 5000))
+    assert single.psi_standard_error == pytest.approx(rows.psi_standard_error, rel=0.001)
+    assert single.wasserstein_standard_error == pytest.approx(rows.wasserstein_standard_error, rel=0.001)
+    weighted = score_drift(today, yesterday, groups=(customers, customers), sample_weight=(np.ones(1200), None))
+    assert weighted.ks_pvalue == score_drift(today, yesterday, groups=(customers, customers)).ks_pvalue
 
 
 def test_several_models_are_a_mapping() -> None:
@@ -193,6 +256,16 @@ def test_extreme_scores() -> None:
         (({"a": [1, 2]}, [1, 2]), {}, r"today and yesterday must have the same models, got \['a'\] and one sample"),
         (({"a": [1, 2]}, {"b": [1, 2]}), {}, r"must have the same models, got \['a'\] and \['b'\]"),
         (({"a": [math.nan]}, {"a": [1, 2]}), {}, r"today\['a'\] must be finite"),
+        (([1, 2], [1, 2]), {"groups": [1, 2, 3]}, r"groups must be a pair \(groups of today, groups of yesterday\)"),
+        (([1, 2], [1, 2]), {"groups": ([1, 2], [1])}, r"groups\[1\]"),
+        (([1, 2], [1, 2]), {"sample_weight": [1, 2]}, r"sample_weight\[0\] must"),
+        (([1, 2], [1, 2]), {"sample_weight": ([1, -1], None)}, r"sample_weight\[0\] must not be negative"),
+        (([1, 2], [1, 2]), {"sample_weight": (None, [1])}, r"sample_weight\[1\] has 1 row"),
+        (
+            (Ranking([0, 1], [1, 2]), [1, 2]),
+            {"sample_weight": ([1, 1], None)},
+            r"sample_weight\[0\] requires rows: today must be scores, got Ranking",
+        ),
     ],
 )
 def test_odd_input_is_named(given: Any, options: Any, message: str) -> None:
@@ -213,7 +286,11 @@ def test_levels_without_drift(n: int, m: int, decimals: int) -> None:
     assert np.mean([each.psi_pvalue < 0.05 for each in found]) >= 0.02
 
 
-def test_the_kernel_is_the_sum_over_rows() -> None:
-    today, yesterday = samples(40, 30, 0.4)
-    counts = Ranking([1] * 40 + [0] * 30, np.concatenate((today, yesterday))).counts
-    assert module._wasserstein(counts)[0] == pytest.approx(stats.wasserstein_distance(today, yesterday), rel=1e-13)
+def test_the_kernel_gives_what_bins_of_distinct_scores_give() -> None:
+    rng = np.random.default_rng(0)
+    today, yesterday = np.round(rng.normal(size=90_000), 4), np.round(rng.normal(0.02, 1.0, 120_000), 4)
+    pair = ScoreSample(np.sort(today)), ScoreSample(*np.unique(yesterday, return_counts=True))
+    expected = measures._distances_of_bins(pair)
+    assert measures._distances_of_rows(pair) == pytest.approx(expected, rel=1e-11)
+    assert measures._distances_of_rows(pair[::-1])[:3] == pytest.approx(expected[:3], rel=1e-11)
+    assert measures._distances_of_rows((pair[0], pair[0])) == (0.0, math.inf, 0.0, 0.0)

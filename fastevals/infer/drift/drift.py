@@ -1,39 +1,30 @@
-"""Drift of scores between two samples: PSI, the Kolmogorov-Smirnov distance and the Wasserstein distance.
-
-A sample is reduced to its counts. Both samples are then one set of threshold counts, with today's rows in place of
-positives and yesterday's rows in place of negatives.
-"""
+"""Drift of scores between two samples: PSI, the Kolmogorov-Smirnov distance and the Wasserstein distance."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._distinct import sorted_unique
-from fastevals._kernels.distances import area_between
+from fastevals._execution import run
 from fastevals._options import check_integer, check_number, show, warn_undefined
 from fastevals._text import format_pvalue, printable
 from fastevals._validation.arrays import as_scores, check_finite, named_columns
-from fastevals.counts import ThresholdCounts, last_row, read_only_as
 from fastevals.document.document import GAP, TEXT, Document, Number, Part, PValue, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, format_cells, make_columns, stack
-from fastevals.measure import ranking_metrics
-from fastevals.measure.probability_metrics import WEIGHT_ROUNDING
-from fastevals.measure.ranking.base import BaseRanking
-from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.infer.drift import significance
+from fastevals.infer.drift.measures import Psi, distances, standard_error
+from fastevals.infer.drift.samples import SampleRows, ScoreSample
 from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
 
 MODERATE_PSI, LARGE_PSI = 0.1, 0.25  # conventional limits, whatever the number of rows
-N_DRAWS = 9_999
-SMALL_SAMPLE_ROWS = 500  # harmonic size, up to which PSI's null distribution is simulated
-MOST_EXACT_PAIRS = 1_000_000  # pairs of rows, up to which the null distribution of KS is exact
+FEW_EFFECTIVE_ROWS = 100  # of weighted rows, below which p-values are rough
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -67,6 +58,8 @@ class ScoreDrift(Frozen):
         Term of each bin in the PSI.
     alpha : float
         Significance level.
+    n_clusters : int or None
+        Clusters of both samples together; None if rows are independent.
     significant : bool
         Whether the scores have shifted significantly: the smaller of the p-values of PSI and KS is below ``alpha / 2``.
     caution : str
@@ -99,6 +92,7 @@ class ScoreDrift(Frozen):
     today: Floats
     contributions: Floats
     alpha: float
+    n_clusters: int | None = None
     caution: str = ""
 
     @property
@@ -115,16 +109,25 @@ class ScoreDrift(Frozen):
             return f"{psi}, {ks}. Significance is unknown."
         if self.significant:
             return f"The scores have shifted significantly: {psi}, {ks}."
-        rows = f"{self.n_today:,} rows today and {self.n_yesterday:,} yesterday"
-        least = (
-            ""
-            if math.isnan(self.psi_pvalue)
-            else f" With {rows}, only a PSI above {self.noticeable_psi:.3g} is significant."
-        )
-        return f"No significant drift: {psi}, {ks}.{least}"
+        if math.isnan(self.psi_pvalue):
+            return f"No significant drift: {psi}, {ks}."
+        sizes = "these weights" if self._is_weighted else self._sizes(" and ")
+        least = f"only a PSI above {self.noticeable_psi:.3g} is significant"
+        return f"No significant drift: {psi}, {ks}. With {sizes}, {least}."
+
+    @property
+    def _is_weighted(self) -> bool:
+        return isinstance(self.n_today, float) or isinstance(self.n_yesterday, float)
+
+    def _sizes(self, between: str = ", ") -> str:
+        """Return the sizes of the samples in words."""
+        clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
+        if self._is_weighted:
+            return f"weight {self.n_today:,.6g} today{between}{self.n_yesterday:,.6g} yesterday{clusters}"
+        return f"{self.n_today:,} rows today{between}{self.n_yesterday:,} yesterday{clusters}"
 
     def _title(self) -> str:
-        return f"Score drift: {self.n_today:,.12g} rows today, {self.n_yesterday:,.12g} yesterday"
+        return f"Score drift: {self._sizes()}"
 
     def _columns(self) -> Columns:
         return make_columns(
@@ -216,7 +219,14 @@ class ScoreDrifts(Frozen, Mapping[Any, ScoreDrift]):
 
 
 def score_drift(
-    today: Any, yesterday: Any, *, n_bins: int = 10, edges: ArrayLike | None = None, alpha: float = 0.05
+    today: Any,
+    yesterday: Any,
+    *,
+    n_bins: int = 10,
+    edges: ArrayLike | None = None,
+    sample_weight: tuple[ArrayLike | None, ArrayLike | None] | None = None,
+    groups: tuple[ArrayLike, ArrayLike] | None = None,
+    alpha: float = 0.05,
 ) -> ScoreDrift | ScoreDrifts:
     """Measure how far scores have shifted from one sample to another, and test whether chance explains it.
 
@@ -231,7 +241,12 @@ def score_drift(
         Number of bins of the PSI, cut at quantiles of yesterday's scores: from 1 to 10,000, and at most yesterday's
         rows. Rows with equal scores are in one bin, so there may be fewer bins.
     edges : array-like of shape (n_bins - 1,), optional
-        Inner edges of the bins, strictly ascending, in place of quantiles: an edge belongs to the bin below it.
+        Inner edges of the bins, strictly ascending, instead of quantiles: an edge belongs to the bin below it.
+    sample_weight : pair of array-like, optional
+        Weights of today's rows and of yesterday's rows; None for a day without weights. Both samples must be scores.
+    groups : pair of array-like, optional
+        Clusters of today's rows and of yesterday's rows, such as customers with several rows. A customer may have rows
+        on both days. Both samples must be scores.
     alpha : float in (0, 1)
         Significance level.
 
@@ -263,8 +278,12 @@ def score_drift(
     are drawn from them.
 
     The p-value of KS is exact for up to a million pairs of rows; for more, it is the p-value of a one-sample test with
-    ``n_today * n_yesterday / (n_today + n_yesterday)`` rows [2]_. If rows have weights, p-values are NaN. If rows are
-    clustered, such as several rows per customer, p-values are too small: pass one row per cluster.
+    ``n_today * n_yesterday / (n_today + n_yesterday)`` rows [2]_.
+
+    With weights or clusters, the p-values of PSI and KS are approximate. Without drift, the difference between the two
+    distribution functions is nearly a Gaussian process. Its covariance is estimated from the contribution of each row
+    or cluster, and 9,999 draws with a fixed seed give the p-values. With few rows or clusters, p-values tend to be too
+    large. Rows of weight zero are left out.
 
     References
     ----------
@@ -285,24 +304,18 @@ def score_drift(
     n_bins = check_integer("n_bins", n_bins, low=1, high=10_000)
     alpha = check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
     inner = None if edges is None else _as_edges(edges)
+    rows = SampleRows(sample_weight, groups)
     models = [named_columns(name, each) for name, each in (("today", today), ("yesterday", yesterday))]
     if models[0] is None and models[1] is None:
-        return _drift(_Sample.of("today", today), _Sample.of("yesterday", yesterday), n_bins, inner, alpha)
+        return _drift(rows, [("today", today), ("yesterday", yesterday)], n_bins, inner, alpha)
     if models[0] is None or models[1] is None or set(models[0]) != set(models[1]) or not models[0]:
         seen = " and ".join("one sample" if each is None else show(list(each)) for each in models)
         raise ValueError(f"today and yesterday must have the same models, got {seen}")
-    return ScoreDrifts(
-        {
-            name: _drift(
-                _Sample.of(f"today[{name!r}]", scores),
-                _Sample.of(f"yesterday[{name!r}]", models[1][name]),
-                n_bins,
-                inner,
-                alpha,
-            )
-            for name, scores in models[0].items()
-        }
-    )
+    named = {
+        name: [(f"today[{name!r}]", scores), (f"yesterday[{name!r}]", models[1][name])]
+        for name, scores in models[0].items()
+    }
+    return ScoreDrifts({name: _drift(rows, each, n_bins, inner, alpha) for name, each in named.items()})
 
 
 def _as_edges(edges: Any) -> NDArray[Any]:
@@ -315,187 +328,67 @@ def _as_edges(edges: Any) -> NDArray[Any]:
     return array
 
 
-# Samples --------------------------------------------------------------------------------------------------------------
-
-
-class _Sample(NamedTuple):
-    """A sample: its scores, or counts of rows with any label."""
-
-    scores: NDArray[Any] | None
-    counts: ThresholdCounts | None
-    doubt: float = 0.0  # by how much a share of rows above a score may be off, if scores are known in ranges
-
-    @classmethod
-    def of(cls, name: str, value: Any) -> _Sample:
-        """Check a user's scores, or take the counts of a ranking or summary."""
-        ranking = as_ranking(name, value)
-        if not isinstance(ranking, BaseRanking):
-            scores = as_scores(name, value)
-            check_finite(name, scores)
-            return cls(scores, None)
-        drawn, _ = ranking._counts_and_doubts({})
-        counts, sizes = drawn.counts, np.zeros(0)
-        if not isinstance(ranking, Ranking):  # rows were counted in ranges of scores
-            cells: Any = ranking.cells  # type: ignore[attr-defined]
-            sizes = cells.counts[cells.low < cells.high, :2].sum(axis=1) / cells.totals.sum()
-        elif not counts._has_each_score:  # negatives between two scores of positives
-            sizes = np.diff(counts.fps)[np.diff(counts.tps) == 0] / (counts.n_pos + counts.n_neg)
-        return cls(None, counts, float(sizes.max(initial=0.0)))
-
-    def as_class(self, *, positive: bool) -> ThresholdCounts:
-        """Return counts with all rows in one class."""
-        counts = self.counts
-        if counts is None:
-            counts = Ranking(np.ones(len(self.scores), dtype=np.bool_), self.scores, pos_label=True).counts  # type: ignore[arg-type]
-        totals = counts.tps + counts.fps
-        none = np.zeros_like(totals)
-        return ThresholdCounts._unchecked(counts.thresholds, *((totals, none) if positive else (none, totals)))
-
-
-def _pooled(today: _Sample, yesterday: _Sample) -> ThresholdCounts:
-    """Return counts with today's rows as positives and yesterday's rows as negatives."""
-    one, other = today.scores, yesterday.scores
-    if one is None or other is None or one.dtype != other.dtype:
-        return ThresholdCounts.merge([today.as_class(positive=True), yesterday.as_class(positive=False)])
-    return Ranking(np.arange(one.size + other.size) < one.size, np.concatenate((one, other))).counts  # one sort
-
-
-# Measures -------------------------------------------------------------------------------------------------------------
-
-
-def _drift(today: _Sample, yesterday: _Sample, n_bins: int, edges: NDArray[Any] | None, alpha: float) -> ScoreDrift:
-    counts = _pooled(today, yesterday)
-    n, m = counts.n_pos, counts.n_neg
-    weighted = counts.tps.dtype.kind == "f"
-    if edges is None and not weighted and n_bins > m:
-        raise ValueError(f"n_bins must be at most yesterday's rows, {m}, got {n_bins}")
-    starts, inner = _cut(counts, n_bins) if edges is None else _cut_at(counts, edges)
-    rows = np.diff(counts.tps[starts])[::-1], np.diff(counts.fps[starts])[::-1]
-    cautions = []
-    doubt = today.doubt + yesterday.doubt
-    psi = _Psi.of(*rows)
-    pvalue = noticeable = math.nan
-    if rows[0].size < 2:
+def _drift(
+    rows: SampleRows, given: Sequence[tuple[str, Any]], n_bins: int, edges: NDArray[Any] | None, alpha: float
+) -> ScoreDrift:
+    """Return the drift of one model."""
+    today, yesterday = run(ScoreSample.sorted, [rows.sample(day, *each) for day, each in enumerate(given)])
+    samples = today, yesterday
+    is_weighted = any(each.is_weighted for each in samples)
+    if edges is None and not yesterday.is_weighted and n_bins > yesterday.total:
+        raise ValueError(f"n_bins must be at most yesterday's rows, {yesterday.total}, got {n_bins}")
+    inner = yesterday.quantiles(n_bins) if edges is None else edges
+    binned = today.binned(inner), yesterday.binned(inner)
+    psi = Psi.of(binned)
+    if not inner.size:
         warn_undefined("PSI", "all of yesterday's rows are in one bin")
-        psi = _Psi(math.nan, math.nan, np.full(1, math.nan), 0)
-        cautions.append("PSI is undefined, because all of yesterday's rows are in one bin: use KS, or pass edges=.")
-    elif not weighted:
-        pvalue, noticeable = _significance(psi.value, rows, alpha, at_quantiles=edges is None)
+        psi = psi._replace(value=math.nan, terms=np.full(1, math.nan), n_empty=0)
+    measured = distances(samples)
+    found = significance.Significance()
+    if not (is_weighted or rows.n_clusters):
+        found = significance.of_rows(samples, psi, measured.ks, binned, alpha, at_quantiles=edges is None)
+    elif not any(math.isnan(each.effective_rows) for each in samples):
+        found = significance.of_process(samples, inner, psi, alpha)
+    return ScoreDrift(
+        psi=psi.value,
+        psi_standard_error=standard_error(samples, inner, psi.slopes) if inner.size else math.nan,
+        psi_pvalue=found.psi_pvalue,
+        noticeable_psi=found.noticeable_psi,
+        ks=measured.ks,
+        ks_threshold=measured.ks_threshold,
+        ks_pvalue=found.ks_pvalue,
+        wasserstein=measured.wasserstein,
+        wasserstein_standard_error=measured.wasserstein_standard_error,
+        n_today=today.total,
+        n_yesterday=yesterday.total,
+        lower_edges=np.concatenate(([-np.inf], inner)),
+        upper_edges=np.concatenate((inner, [np.inf])),
+        yesterday=binned[1].shares,
+        today=binned[0].shares,
+        contributions=psi.terms,
+        alpha=alpha,
+        n_clusters=rows.n_clusters,
+        caution=" ".join(_cautions(today, yesterday, psi)),
+    )
+
+
+def _cautions(today: ScoreSample, yesterday: ScoreSample, psi: Psi) -> Iterator[str]:
+    """Yield what to know before using the result."""
+    if math.isnan(psi.value):
+        yield "PSI is undefined, because all of yesterday's rows are in one bin: use KS, or pass edges=."
     if psi.n_empty:
-        cautions.append(
-            f"{psi.n_empty} of {2 * rows[0].size} counts by bin are 0 and count as half a row: use fewer bins."
+        yield f"{psi.n_empty} of {2 * psi.terms.size} counts by bin are 0 and count as half a row: use fewer bins."
+    effective = [each.effective_rows for each in (today, yesterday) if each.is_weighted]
+    if np.isnan(effective).any():
+        yield "P-values are unknown, because sums of squared weights are: pass scores and sample_weight=."
+    elif min(effective, default=FEW_EFFECTIVE_ROWS) < FEW_EFFECTIVE_ROWS:
+        yield (
+            f"P-values are rough, because the weights leave only {min(effective):.0f} effective rows: use samples with "
+            f"at least {FEW_EFFECTIVE_ROWS}."
         )
-    if weighted:
-        cautions.append("P-values are unknown, because rows have weights: pass independent rows without weights.")
+    doubt = today.doubt + yesterday.doubt
     if doubt:
-        cautions.append(
+        yield (
             f"Rows were counted in ranges of scores: KS and shares by bin may be off by up to {doubt:.2g}, which the "
             "p-value of KS allows for. For the Wasserstein distance, pass the scores."
         )
-    ks, threshold = ranking_metrics.ks_statistic(counts)
-    length, error = (math.nan, math.nan) if doubt else _wasserstein(counts)
-    return ScoreDrift(
-        psi=psi.value,
-        psi_standard_error=psi.standard_error,
-        psi_pvalue=pvalue,
-        noticeable_psi=noticeable,
-        ks=ks,
-        ks_threshold=threshold,
-        ks_pvalue=math.nan if weighted else _ks_pvalue(counts, ks, doubt),
-        wasserstein=length,
-        wasserstein_standard_error=math.nan if weighted else error,
-        n_today=n,
-        n_yesterday=m,
-        lower_edges=np.concatenate(([-np.inf], inner)),
-        upper_edges=np.concatenate((inner, [np.inf])),
-        yesterday=rows[1] / m,
-        today=rows[0] / n,
-        contributions=psi.contributions,
-        alpha=alpha,
-        caution=" ".join(cautions),
-    )
-
-
-def _cut(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Cut counts into bins with equally many of yesterday's rows; return the row at each cut, and the inner edges."""
-    m = counts.n_neg
-    enough: Any = [k * m // n_bins if isinstance(m, int) else k * m / n_bins for k in range(1, n_bins)]
-    enough = np.array(enough) if isinstance(m, int) else np.array(enough) * (1 + WEIGHT_ROUNDING)
-    rows = sorted_unique(last_row(counts.thresholds.size, enough.shape, lambda at: counts.fps[at] <= enough))
-    rows = rows[counts.fps[rows] > 0]  # no bin above yesterday's highest score
-    return np.concatenate(([0], rows, [counts.thresholds.size - 1])), counts.thresholds[rows + 1][::-1]
-
-
-def _cut_at(counts: ThresholdCounts, edges: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Cut counts into bins with given inner edges; return the row at each cut, and the inner edges."""
-    rows = counts.thresholds.size - np.searchsorted(counts.thresholds[::-1], edges[::-1], side="right") - 1
-    return np.concatenate(([0], rows, [counts.thresholds.size - 1])), edges
-
-
-class _Psi(NamedTuple):
-    value: float
-    standard_error: float
-    contributions: Floats
-    n_empty: int  # counts that are 0
-
-    @classmethod
-    def of(cls, today: NDArray[Any], yesterday: NDArray[Any]) -> _Psi:
-        """Return the PSI, given each sample's rows by bin, with its standard error by the delta method."""
-        n, m = today.sum(), yesterday.sum()
-        p, q = (np.where(each == 0, 0.5, each) / each.sum() for each in (today, yesterday))
-        terms = (p - q) * np.log(p / q)
-        slopes = np.log(p / q) + 1 - q / p, np.log(q / p) + 1 - p / q
-        variances = (
-            float(share @ slope**2 - (share @ slope) ** 2) for share, slope in zip((p, q), slopes, strict=True)
-        )
-        error = math.sqrt(max(sum(each / size for each, size in zip(variances, (n, m), strict=True)), 0.0))
-        return cls(float(terms.sum()), error, terms, int((today == 0).sum() + (yesterday == 0).sum()))
-
-
-def _significance(
-    psi: float, rows: tuple[NDArray[Any], NDArray[Any]], alpha: float, *, at_quantiles: bool
-) -> tuple[float, float]:
-    """Return the p-value of a PSI, and the smallest PSI that is significant."""
-    from scipy.stats import chi2
-
-    today, yesterday = rows
-    n, m = int(today.sum()), int(yesterday.sum())
-    scale, df = 1 / n + 1 / m, today.size - 1
-    if 1 / scale >= SMALL_SAMPLE_ROWS:
-        return float(chi2.sf(psi / scale, df)), scale * float(chi2.isf(alpha, df))
-    rng = np.random.default_rng(0)
-    if at_quantiles:
-        gaps = yesterday + (np.arange(yesterday.size) == yesterday.size - 1)  # between scores: one more than rows
-        drawn = rng.multinomial(n, rng.dirichlet(gaps, N_DRAWS))
-        others = np.broadcast_to(yesterday, drawn.shape)
-    else:
-        drawn = rng.multivariate_hypergeometric(today + yesterday, n, N_DRAWS)
-        others = today + yesterday - drawn
-    p, q = np.where(drawn == 0, 0.5, drawn) / n, np.where(others == 0, 0.5, others) / m
-    values = np.sort(((p - q) * np.log(p / q)).sum(axis=1))
-    n_above = N_DRAWS - int(np.searchsorted(values, psi * (1 - 1e-12)))
-    return (1 + n_above) / (1 + N_DRAWS), float(values[min(math.ceil((1 - alpha) * (N_DRAWS + 1)), N_DRAWS) - 1])
-
-
-def _ks_pvalue(counts: ThresholdCounts, distance: float, doubt: float) -> float:
-    """Return the p-value of the two-sample KS distance; if the distance has bounds, use the lower bound."""
-    from scipy import stats
-
-    n, m = int(counts.n_pos), int(counts.n_neg)
-    if n * m <= MOST_EXACT_PAIRS and not doubt:
-        ranks = np.arange(counts.thresholds.size - 1)
-        samples = (np.repeat(ranks, np.diff(column)) for column in (counts.tps, counts.fps))
-        return float(stats.ks_2samp(*samples, method="exact").pvalue)
-    return float(stats.kstwo.sf(max(distance - doubt, 0.0), max(round(n * m / (n + m)), 1)))
-
-
-def _wasserstein(counts: ThresholdCounts) -> tuple[float, float]:
-    """Return the area between the distribution functions, and its standard error (that of its influence function)."""
-    sums = np.empty(5)
-    area_between(read_only_as(counts.thresholds, np.dtype(np.float64)), counts.tps, counts.fps, sums)
-    area, *moments = sums.tolist()
-    variances = (
-        max(square - mean**2, 0.0) / size
-        for mean, square, size in zip(moments[:2], moments[2:], (counts.n_pos, counts.n_neg), strict=True)
-    )
-    return area, math.sqrt(sum(variances))

@@ -1,0 +1,1 @@
+"""Drift of scores: the call in `drift.py`, samples in `samples.py`, PSI and distances in `measures.py`, p-values."""
