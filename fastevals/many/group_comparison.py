@@ -34,6 +34,7 @@ Ints = NDArray[np.int64]
 FEWEST_DEGREES = 10.0  # of freedom, below which a difference gets a caution
 FEWEST_UNITS = 10  # rows (or clusters), above which a group is part of the test of equal differences
 FEW_ROWS = 10  # rows of a class, below which a difference of AUCs gets a caution
+MERGE = ": merge small groups"  # what to do, at the end of cautions
 LEAST_RELATIVE_ERROR = 1e-9  # of a difference: smaller standard errors are rounding errors
 
 
@@ -77,6 +78,8 @@ class GroupComparison(Frozen):
         Test of whether the difference is the same in all groups.
     confidence_level : float
         Level of the simultaneous intervals.
+    conclusion : str
+        Where each model is significantly worse, and whether the difference varies over groups.
     by : tuple of str, or None
         Names of the columns that the groups' keys come from, if there are several.
 
@@ -116,9 +119,13 @@ class GroupComparison(Frozen):
     @property
     def conclusion(self) -> str:
         """The groups where each model is significantly worse, and whether differences vary over groups."""
-        return " ".join(sentence for model in self.heterogeneity for sentence in self._sentences(model))
+        return self._concluded("group", self.metric)
 
-    def _sentences(self, model: Any) -> Iterator[str]:
+    def _concluded(self, noun: str, metric: str) -> str:
+        """Return the conclusion with another word for the groups and another name of the metric."""
+        return " ".join(said for model in self.heterogeneity for said in self._sentences(model, noun, metric))
+
+    def _sentences(self, model: Any, noun: str, metric: str) -> Iterator[str]:
         mine = np.flatnonzero(self.models == model)
         worse, better = mine[self.is_worse[mine]], mine[self.is_better[mine]]
         n = int(np.count_nonzero(~np.isnan(self.pvalues[mine])))
@@ -127,16 +134,16 @@ class GroupComparison(Frozen):
         more = f"; and {worse.size - GROUPS_NAMED:,} more" if worse.size > GROUPS_NAMED else ""
         if worse.size:
             yield (
-                f"In {worse.size:,} of {count_of(n, 'group')}, {name} is significantly worse than {reference} by "
-                f"{self.metric}: {named}{more}."
+                f"In {worse.size:,} of {count_of(n, noun)}, {name} is significantly worse than {reference} by "
+                f"{metric}: {named}{more}."
             )
         else:
-            yield (
-                f"In none of {count_of(n, 'group')} is {name} significantly worse than {reference} by {self.metric}."
-            )
+            yield f"In none of {count_of(n, noun)} is {name} significantly worse than {reference} by {metric}."
         if better.size:
-            yield f"It is significantly better in {count_of(better.size, 'group')}."
-        yield self.heterogeneity[model].conclusion
+            yield f"It is significantly better in {count_of(better.size, noun)}."
+        equality = self.heterogeneity[model]
+        if equality.effect is not None:
+            yield _conclude_equality(equality, equality.effect, mine.size, noun)
 
     def _described(self, k: int) -> str:
         low, high = self.confidence_intervals[k]
@@ -324,17 +331,17 @@ def compare_groups(
     if kind is SCORES:
         positives = np.bincount(rows.codes, subject.true, rows.n_groups).astype(np.int64)
         sizes = [positives[occurring], (n_samples - positives)[occurring]]
-    found = _Groups(coded.keys(occurring), occurring, key_names("groups", groups), n_samples[occurring], *sizes)
+    found = ComparedGroups(coded.keys(occurring), occurring, key_names("groups", groups), n_samples[occurring], *sizes)
     pairs = [(k, place) for k in range(len(names)) if k != place]
     results = {}
     for name, spec in specs.items():
         differences = subject.differences(rows, wanted[name], spec, pairs)
-        results[name] = _compare(name, spec, found, names, pairs, differences, level, alpha)
+        results[name] = compare_differences(name, spec, found, names, pairs, differences, level, alpha)
     return ComparisonsByGroup(results, labels=subject.labels, pos_label=subject.pos_label)
 
 
-class _Groups(NamedTuple):
-    """The groups that have rows: their keys, codes and sizes."""
+class ComparedGroups(NamedTuple):
+    """The groups that have rows: their keys, positions among differences, and sizes."""
 
     keys: NDArray[Any]
     codes: NDArray[np.intp]
@@ -361,8 +368,8 @@ def _gather(codes: NDArray[Any], n_groups: int, beside: dict[str, Any]) -> Group
 # Intervals and tests --------------------------------------------------------------------------------------------------
 
 
-def _compare(
-    name: str, spec: Any, found: _Groups, names: tuple[Any, ...], pairs: Pairs,
+def compare_differences(
+    name: str, spec: Any, found: ComparedGroups, names: tuple[Any, ...], pairs: Pairs,
     differences: list[Differences], level: float, alpha: float,
 ) -> GroupComparison:  # fmt: skip
     """Return the comparison in one metric, ordered from the strongest evidence that the model is worse."""
@@ -456,21 +463,21 @@ class _Tested(NamedTuple):
         return np.stack([self.effects - margin, self.effects + margin], axis=1)
 
 
-def _cautions(tested: _Tested, found: _Groups, alpha: float, n_tests: int) -> NDArray[Any]:
+def _cautions(tested: _Tested, found: ComparedGroups, alpha: float, n_tests: int) -> NDArray[Any]:
     """Return what to be careful about in each group; empty text if nothing."""
     cautions = np.full(tested.effects.size, "", dtype=object)
     n = found.n_samples if tested.wins is None else tested.wins.n
     needed = 1 - math.log2(alpha)
     if n_tests > 1:
-        cautions[n < needed] = f"too few rows to show a difference among {n_tests:,} tests: merge small groups"
+        cautions[n < needed] = f"too few rows to show a difference among {n_tests:,} tests{MERGE}"
     if tested.wins is None:
         few = tested.df < FEWEST_DEGREES
-        cautions[few] = f"fewer than {FEWEST_DEGREES:g} degrees of freedom: merge small groups"
+        cautions[few] = f"fewer than {FEWEST_DEGREES:g} degrees of freedom{MERGE}"
     if found.n_positives is not None and found.n_negatives is not None and tested.wins is None:
         rarer = np.minimum(found.n_positives, found.n_negatives)
         for k in np.flatnonzero((rarer < FEW_ROWS) & (rarer > 0)):
             which = "positive" if found.n_positives[k] == rarer[k] else "negative"
-            cautions[k] = f"only {count_of(int(rarer[k]), f'{which} row')}: merge small groups"
+            cautions[k] = f"only {count_of(int(rarer[k]), f'{which} row')}{MERGE}"
     alike = (tested.effects == 0) & (tested.errors == 0)
     if tested.wins is None:
         cautions[alike] = "the models are alike on these rows, so the interval has no width"
@@ -500,8 +507,15 @@ def _test_equal_differences(tested: _Tested, alpha: float) -> SignificanceResult
     found: SignificanceResult = decide(test, words, statistic, Null("chi2", (n_free,)), alpha=alpha, effect=effect)
     if effect is None:
         return found
+    return replace(found, conclusion=_conclude_equality(found, effect, used.size, "group"))
+
+
+def _conclude_equality(found: SignificanceResult, effect: float, n_groups: int, noun: str) -> str:
+    """Say whether the difference varies over groups, given Cochran's Q test and the share beyond chance."""
+    assert found.null is not None
+    n_used = int(found.null.parameters[0]) + 1
     varies = "varies significantly" if found.rejected else "does not vary significantly"
-    over = ("" if used.all() else f"{effects.size:,} of ") + count_of(used.size, "group")
-    evidence = f"{100 * effect:.0f} % of its variation is beyond chance; {test}"
+    over = ("" if n_used == n_groups else f"{n_used:,} of ") + count_of(n_groups, noun)
+    evidence = f"{100 * effect:.0f} % of its variation is beyond chance; {found.test}"
     claim = f"the difference {varies} over {over} ({evidence}, {pvalue_text(found.pvalue, 'two-sided')})"
-    return replace(found, conclusion=as_sentence(claim, alpha))
+    return as_sentence(claim, found.alpha)

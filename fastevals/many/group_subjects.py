@@ -54,7 +54,7 @@ class ScoredModels(NamedTuple):
         if entry is not None and entry.name in OF_PAIRS:
             if rows.weights is not None:
                 raise ValueError(f"metrics: {entry.name} does not take sample_weight; got {spec} with weights")
-            return [_in_form(entry.name, each) for each in self._of_aucs(rows, pairs)]
+            return [_in_form(entry.name, each) for each in self.differences_in_auc(rows, pairs)]
         if metric.threshold is not None:
             of, predicted = self.matrices(metric, spec)
             return [differ_in_matrices(rows, of, predicted[a], predicted[b]) for a, b in pairs]
@@ -71,7 +71,8 @@ class ScoredModels(NamedTuple):
         predicted = [(each >= metric.threshold).astype(np.uint8) for each in self.models]
         return Matrices(self.true, 2, measure, METRICS[spec.name].trials), predicted
 
-    def _of_aucs(self, rows: GroupedRows, pairs: Pairs) -> Iterator[Differences]:
+    def differences_in_auc(self, rows: GroupedRows, pairs: Pairs) -> Iterator[Differences]:
+        """Yield the differences between the AUCs of each pair."""
         slots = Slots.of(rows, self.true)
         reference = slots.placements(self.models[pairs[0][1]])
         for k, _ in pairs:

@@ -17,6 +17,7 @@ from fastevals.infer.significance.cochran import CochranResult
 from fastevals.infer.significance.friedman import FriedmanResult
 from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
+from fastevals.many.group_comparison import GroupComparison
 from fastevals.results import SignificanceResult
 
 SCHEMA_VERSION = 1  # goes up by 1 if a key is removed or changes its meaning, not if one is added
@@ -217,11 +218,23 @@ class OverMetric(TypedDict):
     intervals: NotRequired[Annotated[list[Ends], "interval of the AUC for each value, by DeLong's method"]]
 
 
+class RatioOfValue(TypedDict):
+    """Predicted and observed positives among the rows of one value of the --by column."""
+
+    predicted: Annotated[float, "sum of the probabilities"]
+    observed: Annotated[float, "number of positives, or their weight"]
+    ratio: Annotated[CalibrationNumber, "predicted / observed"]
+
+
 class OverModel(TypedDict):
     """A model over the values of the --by column."""
 
     name: Annotated[str, "the model"]
     metrics: Annotated[dict[str, OverMetric], "by metric"]
+    calibration: Annotated[
+        list[RatioOfValue | None] | None,
+        "for each value, in the order of `values`; null unless scores are probabilities, or without blocks",
+    ]
 
 
 class OverIntervals(TypedDict):
@@ -234,6 +247,9 @@ class OverIntervals(TypedDict):
     notes: Annotated[list[str], "cautions, in words"]
 
 
+DIFFERENCES = "models minus the first one in each value; null for one model, without intervals, or if not comparable"
+
+
 class OverScores(TypedDict):
     """Metrics over the values of the --by column."""
 
@@ -244,6 +260,7 @@ class OverScores(TypedDict):
     total_weights: Annotated[list[float] | None, "sum of weights for each value; null without --weight"]
     models: Annotated[list[OverModel], "in the order given"]
     intervals: Annotated[OverIntervals | None, "null without intervals"]
+    differences: Annotated[Result | None, DIFFERENCES, GroupComparison]
 
 
 class OverValuesOfModel(TypedDict):
@@ -262,6 +279,7 @@ class OverPredictions(TypedDict):
     n_samples: Annotated[list[int], "number of rows for each value"]
     metric: Annotated[str, "accuracy, or root_mean_squared_error"]
     models: Annotated[list[OverValuesOfModel], "in the order given"]
+    differences: Annotated[Result | None, DIFFERENCES, GroupComparison]
 
 
 class IntervalSettings(TypedDict):

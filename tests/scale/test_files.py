@@ -62,6 +62,8 @@ def report(data: Any, **options: Any) -> dict[str, Any]:
 
 def without_calibration(found: dict[str, Any]) -> dict[str, Any]:
     """Leave out calibration, which scans take from small cells (tests/show/report/test_calibrated.py compares it)."""
+    for model in (found["over"] or {}).get("models", ()):
+        model.pop("calibration", None)
     for block in found["blocks"]:
         said = {(model.pop("calibration", None) or {}).get("conclusion") for model in block["models"]}
         if block["intervals"] is not None:

@@ -32,6 +32,7 @@ from fastevals.document.picture import COLORS, DASHES, Panel
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
 RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words in right-to-left scripts
+KINDS_ABOVE_PICTURES = ("segments",)  # of tables
 MOST_UNSORTED = 10  # rows: longer tables can be sorted and searched
 
 
@@ -46,13 +47,14 @@ class Figure(NamedTuple):
 
 
 class Article(NamedTuple):
-    """A section on a page: verdict and caveats, then pictures and tables."""
+    """A section on a page: verdict and caveats, tables that belong to the verdict, then pictures and other tables."""
 
     heading: str
     size: str  # number of rows
     question: str  # that the verdict answers
     verdict: Sequence[str]  # sentences; the first is the headline
     cautions: Sequence[str]
+    first: Sequence[RichTable]
     figures: Sequence[Figure]
     tables: Sequence[RichTable]
     live: RichTable | None  # numbers that follow the threshold; each cell's `exact` is its name
@@ -114,8 +116,9 @@ def _article(section: Section, parts: Iterable[Part], block: int | None) -> Arti
         " ".join(said["question"]),
         said["verdict"],
         said["caution"],
+        [each for each in tables if each.table.kind in KINDS_ABOVE_PICTURES and each.rows],
         drawn,
-        [each for each in tables if each.table.kind != "live" and each.rows],
+        [each for each in tables if each.table.kind not in ("live", *KINDS_ABOVE_PICTURES) and each.rows],
         next((each for each in tables if each.table.kind == "live"), None),
         block,
     )

@@ -17,7 +17,7 @@ from fastevals.infer.calibration.estimates import Settings, measure
 from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, RowForecasts
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.results import as_json
+from fastevals.results import NOWHERE, as_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import IntervalPlan, ScoredRows
@@ -27,6 +27,7 @@ BINS: tuple[int, Any] = (10, "quantile")  # of the picture
 LEVEL = 0.95  # without a plan of intervals
 COLUMNS = ("predicted", "observed", "ratio", "intercept", "slope", "error", "z", "p of z")
 FAR_RATIO, FAR_SLOPE = 0.05, 0.1  # distances from 1 from which a significant miscalibration is a caveat
+RATIO = "pred/obs"  # title of the ratio in overviews
 ESTIMATES = ("ratio", "intercept", "slope", "error")
 
 
@@ -84,6 +85,14 @@ def calibration_rows(models: Iterable[ModelNumbers], *, with_intervals: bool) ->
             )
         )
     return rows
+
+
+def written_ratio(found: Calibration | None, *, with_interval: bool) -> str:
+    """Return predicted / observed, with its interval in brackets if wanted; "-" if it is unknown."""
+    if found is None or math.isnan(found.ratio.value):
+        return "-"
+    low, high = found.ratio.confidence_interval if with_interval else NOWHERE
+    return f"{found.ratio.value:.3f}" + ("" if math.isnan(low) else f" [{low:.3f}, {high:.3f}]")
 
 
 def calibration_cautions(models: Iterable[ModelNumbers]) -> list[str]:

@@ -50,7 +50,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
-from fastevals.show.report.calibrated import COLUMNS, calibration_rows, undefined_calibration
+from fastevals.show.report.calibrated import COLUMNS, RATIO, calibration_rows, undefined_calibration, written_ratio
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.gains import gain_parts
@@ -76,7 +76,8 @@ from fastevals.show.report.notes import (
     undefined_notes,
     wilson_note,
 )
-from fastevals.show.report.over_document import over_section
+from fastevals.show.report.over_differences import differences_parts
+from fastevals.show.report.over_document import over_section, over_verdict
 from fastevals.show.report.rows import report_columns, shown_columns
 
 THRESHOLD = "threshold"  # a column
@@ -171,13 +172,14 @@ def _report_document(report: ReportData) -> Document:
 
 def _opening(report: ReportData) -> Iterator[Part]:
     """Yield what the text says first: the verdict on all rows, or on the means over the values of --by."""
-    from fastevals.show.report.verdict import verdict_over
-
     if not report.roles.by:
         yield from _summary(report, report.blocks[0])
-    elif report.roles.kind == "scores":
-        for over in report.overs:
-            yield Sentence(verdict_over(report, over), "verdict")
+        return
+    for over in report.overs:
+        yield from over_verdict(report, over)
+    for over in report.overs:
+        yield GAP
+        yield from differences_parts(over)
 
 
 def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
@@ -310,17 +312,15 @@ def _quoted(report: ReportData, block: ReportBlock) -> Table:
         numbers = [format_number(model.metrics[name]) for name in more]
         cells = [_with_ends((model.metrics[AUC], *made.get(model.name, {}).get(AUC, NOWHERE))), *numbers]
         if known:
-            found = model.calibrated
-            ends = NOWHERE if found is None or not planned else found.ratio.confidence_interval
-            cells.append("-" if found is None else _with_ends((found.ratio.value, *ends), "{:.3f}".format))
+            cells.append(written_ratio(model.calibrated, with_interval=planned))
         rows.append(Row(model.name, cells))
     heads = ["model", f"{SCORE_METRICS[AUC].title}{level if any(made.values()) else ''}", *map(metric_title, more)]
-    return Table("quoted", "Summary", [*heads, *[f"pred/obs{level}"] * known], rows, only=TEXT, aligned="quoted")
+    return Table("quoted", "Summary", [*heads, *[f"{RATIO}{level}"] * known], rows, only=TEXT, aligned="quoted")
 
 
-def _with_ends(values: Sequence[float], write: Callable[[float], str] = format_number) -> str:
+def _with_ends(values: Sequence[float]) -> str:
     """Return a value and the ends of its interval, if it has one."""
-    value, low, high = map(write, values)
+    value, low, high = map(format_number, values)
     return value if math.isnan(values[1]) else f"{value} [{low}, {high}]"
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import OPTION_NAMES
+from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.groups import GroupedMetric
 from fastevals.reading.columns import ROLES, ColumnRoles
 from fastevals.reading.rows import LeftOut
@@ -110,10 +111,15 @@ def _over_scores(report: ReportData, over: OverValues) -> dict[str, Any]:
             "n_positives": n_positives,
             "total_weights": None if report.roles.weights["sample_weight"] is None else weights,
             "models": [
-                {"name": model, "metrics": {name: _over_metric(metric, over) for name, metric in metrics.items()}}
+                {
+                    "name": model,
+                    "metrics": {name: _over_metric(metric, over) for name, metric in metrics.items()},
+                    "calibration": _over_calibration(over.calibrated.get(model, [])),
+                }
                 for model, metrics in over.metrics.items()
             ],
             "intervals": None if report.plan is None else intervals,
+            "differences": over.differences,
         }
     )
     for model, metrics in zip(section["models"], over.metrics.values(), strict=True):
@@ -137,7 +143,8 @@ def _over_predictions(_: ReportData, over: OverValues) -> dict[str, Any]:
         for model, metric in found.items()
     ]
     n_samples = next(iter(found.values())).n_samples
-    return {**as_json({"values": over.values, "n_samples": n_samples, "metric": over.metric}), "models": models}
+    named = {"values": over.values, "n_samples": n_samples, "metric": over.metric, "differences": over.differences}
+    return {**as_json(named), "models": models}
 
 
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
@@ -156,6 +163,16 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
         }
     values["of_values"] = metric.values
     return values
+
+
+def _over_calibration(found: Sequence[Calibration | None]) -> list[dict[str, Any] | None] | None:
+    """Return a model's predicted / observed in each value; None if all are unknown."""
+    if all(each is None for each in found):
+        return None
+    known = [None if each is None else calibration_values(each) for each in found]
+    return [
+        None if each is None else {name: each[name] for name in ("predicted", "observed", "ratio")} for each in known
+    ]
 
 
 def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:

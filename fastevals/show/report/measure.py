@@ -20,6 +20,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
+from fastevals.many.group_influences import Differences
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.metric_specs import MetricSpec
@@ -56,6 +57,14 @@ from fastevals.show.report.intervals import (
     takes_cells,
     values_of,
 )
+from fastevals.show.report.kinds import AUC
+from fastevals.show.report.over_differences import (
+    COUNTED_APART,
+    differences_of_rows,
+    differences_of_sums,
+    with_differences,
+    with_differences_of_blocks,
+)
 from fastevals.show.report.over_values import (
     DividedRows,
     gather_over_blocks,
@@ -74,6 +83,7 @@ from fastevals.show.report.streams import (
     summary_name,
 )
 
+COUNTED_ONLY = "DeLong's variance needs the rows, and only counts were kept"
 MOST_POINTS = 2560  # thresholds of a model up to which pictures keep all
 PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # with exact counts, for pictures
 
@@ -111,9 +121,8 @@ class Measure(NamedTuple):
         for grouped in groupings:
             own = [block for block in blocks if block.by == grouped.by]
             if len(grouped.values) > 1:
-                overs.append(
-                    gather_over_blocks(own, plan, why_none) if own else measure_over_values(grouped, rows, plan)
-                )
+                over = gather_over_blocks(own, plan, why_none) if own else measure_over_values(grouped, rows, plan)
+                overs.append(with_differences(over, grouped, rows, plan))
         measured = tuple(block for block in blocks if block.best)
         whole = None
         if len(measured) > 1 and self.n_pictured:
@@ -146,17 +155,30 @@ class Measure(NamedTuple):
         defined = [_defined(metrics, each) for each in models]
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
+        differences: dict[Any, list[Differences] | None] = {}
+        are_compared = plan is not None and len(reader.scores) > 1 and not reader.weighs_rows
         for block, measured, specs in zip(streamed, models, defined, strict=True):
             by, value = reader.segments.of_key(values[block.totals.value])
             if block.rows is not None:
                 found = self.block(value, block.rows, metrics, plan, len(blocks), why_none is None)
                 blocks.append(replace(found, by=by))
+                differences[by, value] = differences_of_rows(block.rows) if by and are_compared else None
                 continue
-            intervals = None
+            intervals, sums = None, joint.get(block.totals.value)
             if plan is not None:
-                intervals = streamed_intervals(plan, specs, block, measured, joint.get(block.totals.value))
+                intervals = streamed_intervals(plan, specs, block, measured, sums)
             blocks.append(replace(_report_block(value, _block_totals(block.ranking(0)), measured, intervals), by=by))
-        return _with_overs(blocks, plan, why_none, reader.segments)
+            rarer = min(block.totals.n_positives, block.totals.n_negatives)
+            aucs = [model.metrics[AUC] for model in measured]
+            differences[by, value] = None if sums is None else differences_of_sums(sums, aucs, rarer)
+        fields = _with_overs(blocks, plan, why_none, reader.segments)
+        overs = (
+            with_differences_of_blocks(
+                over, [differences[over.by, value] for value in over.values], plan, is_weighted=reader.weighs_rows
+            )
+            for over in fields["overs"]
+        )
+        return fields | {"overs": tuple(overs)}
 
     def streamed_models(
         self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
@@ -219,7 +241,12 @@ class Measure(NamedTuple):
                 pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
                 measured = replace(measured, against=pairs)
             blocks.append(measured)
-        return _with_overs(blocks, None, "", summary.segments) | {"plan": plan}
+        fields = _with_overs(blocks, None, COUNTED_ONLY, summary.segments)
+        why_not = COUNTED_APART if plan is not None and len(summary.models) > 1 else ""
+        return fields | {
+            "plan": plan,
+            "overs": tuple(replace(over, why_not_compared=why_not) for over in fields["overs"]),
+        }
 
     def block(
         self,

@@ -36,6 +36,7 @@ from fastevals.show.report.intervals import (
     best_models,
     read_intervals,
 )
+from fastevals.show.report.over_differences import with_differences_of_predictions
 from fastevals.show.report.over_values import DividedRows, OverValues, have_blocks
 
 Floats = NDArray[np.float64]
@@ -202,7 +203,8 @@ class MeasurePredictions(NamedTuple):
             found = GroupValues(np.arange(n), [numbers], n_samples, n_samples.astype(np.float64))
             of_values = group_results([name], found, warns=False)[name]
             metrics[model] = {name: replace(of_values, confidence_intervals=ends if has_intervals else None)}
-        return OverValues(by, values, metrics, have_blocks(values), "")
+        measured = OverValues(by, values, metrics, have_blocks(values), "")
+        return with_differences_of_predictions(measured, grouped, rows, self.plan)
 
 
 def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> ModelNumbers:

@@ -38,6 +38,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.live import NO_THRESHOLD
+from fastevals.show.report.over_differences import differences_cautions
 from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
 from fastevals.show.verdict import listed
 
@@ -514,12 +515,15 @@ def _most_undefined(over: OverValues, name: str) -> int:
 
 
 def over_cautions(report: ReportData, over: OverValues) -> list[str]:
-    """Return caveats on the means over the values of --by, for text and JSON.
-
-    They say why a mean lacks an interval, or how far to trust the interval.
-    """
+    """Return caveats on the values of --by, for text and JSON."""
     if report.plan is None:
         return []
+    of_means = _mean_cautions(over) if report.roles.kind == "scores" else []
+    return [*of_means, *differences_cautions(over)]
+
+
+def _mean_cautions(over: OverValues) -> list[str]:
+    """Say why a mean lacks an interval, or how far to trust the interval."""
     by, is_bootstrapped = describe_by(over.by), over.n_replicates is not None
     aucs = [metrics[AUC] for metrics in over.metrics.values()]
     notes = []

@@ -34,15 +34,22 @@ from fastevals.document.document import (
     Sentence,
     Table,
 )
+from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.output import LONGEST_VALUE
 from fastevals.show.pictures import CAPTIONS
+from fastevals.show.report.calibrated import RATIO, written_ratio
 from fastevals.show.report.data import ReportData
 from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.kinds import AUC
 from fastevals.show.report.notes import describe_means, interval_heads, over_cautions, undefined_over
+from fastevals.show.report.over_differences import (
+    SEGMENTS_WRITTEN,
+    differences_conclusion,
+    differences_parts,
+)
 from fastevals.show.report.over_values import ExtremeValue, OverValues, find_extreme
 
 WIDEST = 120  # characters of a table's line
@@ -55,9 +62,14 @@ def over_section(report: ReportData, over: OverValues) -> Section:
     """Return the overview: means over the values of --by, then each value in a table and, on pages, in pictures."""
     by = describe_by(over.by)
     captions = {"groups": CAPTIONS["groups"]._replace(title=f"{AXIS} by {by}")}
-    has_means = report.roles.kind == "scores"
-    parts: list[Part] = [*(_means_parts(report, over, by) if has_means else _range_sentences(report, over))]
-    parts += [Later(lambda: [_values_table(report, over)], RICH), Figures(lambda: _panels(over), captions)]
+    parts_of = _means_parts if report.roles.kind == "scores" else _range_parts
+    parts: list[Part] = [
+        Later(lambda: [*over_verdict(report, over), *differences_parts(over)], RICH),
+        *parts_of(report, over, by),
+        *_calibration_written(report, over),
+        Later(lambda: [_values_table(report, over)], RICH),
+        Figures(lambda: _panels(over), captions),
+    ]
     return Section(parts, f"Over the values of {by}", is_block=False)
 
 
@@ -65,7 +77,6 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
     """Return the means over the values; the text also has the values with the lowest and the highest AUCs."""
     text = f"over {len(over.values):,} values of {by}: means {describe_means(report, over)}"
     return [
-        Later(lambda: _verdict(report, over), RICH),
         Sentence(text, only=TEXT),
         _means_written(report, over),
         *(Sentence(note, "note", TEXT) for note in undefined_over(over)),
@@ -77,15 +88,18 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
     ]
 
 
-def _verdict(report: ReportData, over: OverValues) -> Iterator[Sentence]:
+def over_verdict(report: ReportData, over: OverValues) -> Iterator[Sentence]:
+    """Yield the verdict on the means over the values, and where models are worse than the first one."""
     from fastevals.show.report.verdict import verdict_over
 
-    yield Sentence(verdict_over(report, over), "verdict")
+    if report.roles.kind == "scores":
+        yield Sentence(verdict_over(report, over), "verdict")
+    yield from differences_conclusion(over)
 
 
-def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]:
+def _range_parts(report: ReportData, over: OverValues, by: str) -> Iterator[Part]:
     """Yield, for each model of predictions, the mean and the lowest and highest values."""
-    title, by = metric_title(over.metric), describe_by(over.by)
+    title = metric_title(over.metric)
     for name, metrics in over.metrics.items():
         metric = metrics[over.metric]
         defined = np.flatnonzero(~np.isnan(metric.values))
@@ -96,6 +110,7 @@ def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]
         places = [defined[at(metric.values[defined])] for at in (np.argmin, np.argmax)]
         low, high = (f"{format_number(metric.values[k])} ({format_label(over.values[k])})" for k in places)
         yield Sentence(f"{text}mean by rows {format_number(metric.mean)}, from {low} to {high}", only=TEXT)
+    yield from (Sentence(note, "caution") for note in over_cautions(report, over))
 
 
 # Means ----------------------------------------------------------------------------------------------------------------
@@ -156,14 +171,18 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
     shown = _extremes(metrics[0].values)
     columns = [", ".join(over.by), *known]
     columns += [f"{metric_title(over.metric)} of {name}" for name in shorten_names(over.metrics)]
-    places = [*[-1] * len(known), *range(len(metrics))]
+    of_models = _calibrated(over)
+    columns += [f"{RATIO} of {name}" for name in shorten_names(of_models)]
+    models = list(over.metrics)
+    places = [*[-1] * len(known), *range(len(metrics)), *map(models.index, of_models)]
     title = f"The lowest and the highest {len(shown):,} of {len(over.values):,} values; the JSON has all"
     title = "Values" if len(shown) == len(over.values) else title
 
     def rows() -> Iterator[Row]:
         for k in shown:
             numbers = [Count(int(each[k])) for each in known.values()]
-            yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics)])
+            ratios = (_ratio(report, each[k]) for each in of_models.values())
+            yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics), *ratios])
 
     n_more = len(shown) - VALUES_IN_MARKDOWN
     more = f"... {n_more:,} more values, which the JSON has" if n_more > 0 else ""
@@ -182,6 +201,41 @@ def _extremes(values: NDArray[np.float64]) -> list[int]:
 def _value(metric: GroupedMetric, k: int) -> Number:
     intervals = metric.confidence_intervals
     return Number(float(metric.values[k]), None if intervals is None else Interval(*intervals[k].tolist()))
+
+
+# Calibration ----------------------------------------------------------------------------------------------------------
+
+
+def _calibrated(over: OverValues) -> dict[str, list[Calibration | None]]:
+    """Return the calibration in each value, for the models that have one."""
+    return {name: found for name, found in over.calibrated.items() if any(each is not None for each in found)}
+
+
+def _ratio(report: ReportData, found: Calibration | None) -> Number:
+    """Return predicted / observed, with its interval if intervals are wanted."""
+    if found is None:
+        return Number(math.nan)
+    return Number(found.ratio.value, None if report.plan is None else found.ratio.confidence_interval)
+
+
+def _calibration_written(report: ReportData, over: OverValues) -> Iterator[Part]:
+    """Yield the text's table of predicted / observed in each value, the strongest evidence of miscalibration first."""
+    of_models, planned = _calibrated(over), report.plan is not None
+    if not of_models:
+        return
+    pvalues = [[math.nan if each is None else each.ratio.pvalue for each in found] for found in of_models.values()]
+    order = np.argsort(np.fmin.reduce(np.array(pvalues)), kind="stable").tolist()  # NaN is last
+    rows = (
+        Row(
+            format_label(over.values[k]),
+            [written_ratio(found[k], with_interval=planned) for found in of_models.values()],
+        )
+        for k in order
+    )
+    n, level = len(over.values), "" if report.plan is None else f" ({100 * report.plan.confidence_level:.6g} %)"
+    more = f"... {n - SEGMENTS_WRITTEN:,} more values, which the JSON has" if n > SEGMENTS_WRITTEN else ""
+    columns = [describe_by(over.by), *(f"{RATIO} of {name}{level}" for name in shorten_names(of_models))]
+    yield from (GAP, Table("calibrated", "Calibration", columns, rows, only=TEXT, n_shown=SEGMENTS_WRITTEN, more=more))
 
 
 def _ranges_written(report: ReportData, over: OverValues) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,9 @@ from fastevals._execution import progressed
 from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning
 from fastevals._random import seed_key
+from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.group_bootstrap import bootstrap_mean
+from fastevals.many.group_comparison import GroupComparison
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results, grouped_auc, grouped_metrics
 from fastevals.reading.rows import RowReader
@@ -38,6 +40,10 @@ class OverValues:
     has_blocks: bool  # whether each value has a block too
     why_none: str | None = None  # why there are no DeLong intervals; None if there are, "" if none are wanted
     n_replicates: int | None = None  # of the bootstrap of whole values, if there is one
+    differences: GroupComparison | None = None  # of models in each value; None for one model, or without intervals
+    why_not_compared: str = ""  # why there are no differences; "" if there are, or if none are wanted
+    # By model, for each value; None unless scores are probabilities. Empty without blocks.
+    calibrated: dict[str, list[Calibration | None]] = field(default_factory=dict)
 
     @property
     def metric(self) -> str:
@@ -129,7 +135,11 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
             found = found._replace(values=[metrics[model.name][AUC].values], variances=variances)
             tail = check_confidence_level(plan.confidence_level)[1]
             metrics[model.name] |= group_results([AUC], found, alpha=tail, warns=False)
-    return OverValues(blocks[0].by, [block.value for block in blocks], metrics, True, why_none)
+    calibrated = {
+        model.name: [block.models[k].calibrated for block in blocks] for k, model in enumerate(blocks[0].models)
+    }
+    values = [block.value for block in blocks]
+    return OverValues(blocks[0].by, values, metrics, True, why_none, calibrated=calibrated)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._text import describe_segment
+from fastevals._text import describe_by, describe_segment
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
 from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.results import Interval
@@ -32,6 +32,7 @@ def report_columns(report: ReportData) -> Columns:
         for block in report.blocks
         for row in _block_rows(block)
     ]
+    rows += [_named_by(by, over.by, value) | NOTHING | row for over in report.overs for value, row in _compared(over)]
     tables = [from_rows(rows), *tables] if rows else tables
     return tables[0] if len(tables) == 1 else stack(({}, table) for table in tables)
 
@@ -76,6 +77,19 @@ def _block_rows(block: ReportBlock) -> Iterator[Row]:
         for name, each in pair.metrics.items():
             row = {"model": pair.model, "reference": pair.reference, "metric": name, "value": each.value}
             yield row | _ends(each.interval) | {"pvalue": each.pvalue}
+
+
+def _compared(over: OverValues) -> Iterator[tuple[Any, Row]]:
+    """Yield each value with the difference between two models there, such as "roc_auc(over region)"."""
+    found = over.differences
+    if found is None:
+        return
+    metric = f"{found.metric}(over {describe_by(over.by)})"
+    for k, value in enumerate(found.groups.tolist()):
+        row = {"model": str(found.models[k]), "reference": found.reference, "metric": metric}
+        row |= {"value": float(found.differences[k]), "pvalue": float(found.adjusted_pvalues[k])}
+        row["n_samples"] = int(found.n_samples[k])
+        yield value, row | _ends(Interval(*found.confidence_intervals[k].tolist()))
 
 
 def _cost_rows(costs: RowCosts) -> Iterator[Row]:

@@ -535,7 +535,7 @@ def test_values_are_sorted_and_searched(browser: Any, tmp_path: Path) -> None:
         shown.page.click("table.values thead th:nth-child(4) button")
         values = [each for each in shown.page.evaluate(column) if each is not None]
         assert values == sorted(values, reverse=sign < 0)
-    shown.page.fill("input[type=search]", "29")
+    shown.page.fill("section:has(table.values) input[type=search]", "29")
     visible = shown.page.locator("table.values tbody tr:visible").count()
     assert visible == sum("29" in str(value) for value in range(300))
     assert shown.page.inner_text("section:has(table.values) [role=status]") == f"{visible} of 300"
