@@ -143,8 +143,9 @@ def calibration(
     - Intercept and slope are maximum-likelihood fits of the log-odds of a positive to the log-odds of the probability.
       Rows with probability 0 or 1 add nothing if the outcome agrees.
     - Standard errors come from the one-step jackknife over rows or clusters, so they hold for weights, for clusters and
-      for miscalibrated models. Quantiles are Student's t. Its degrees of freedom are the number of rows or clusters
-      minus 1; for the slope, at most the number of rows of the rarer class minus 1.
+      for miscalibrated models. Quantiles are Student's t. The degrees of freedom are the number of rows or clusters
+      minus 1. For the slope, they are at most the number of rows of the rarer class minus 1, without the rows whose
+      probability is 0 or 1.
     - Spiegelhalter's z is ``sum(w (y - p) (1 - 2 p))`` divided by its standard deviation under calibration,
       ``sqrt(sum(w**2 (1 - 2 p)**2 p (1 - p)))`` for weights w; with clusters, by the root of the sum of squares of the
       clusters' sums. It is above 0 if the Brier score is higher than the probabilities imply.

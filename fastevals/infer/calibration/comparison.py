@@ -33,10 +33,12 @@ def compare_paired(
     """
     found = {}
     for q, quantity in enumerate(COMPARED):
-        covariance, df = spread.covariance[q], float(spread.degrees[q])
+        covariance = spread.covariance[q]
+        known = np.isfinite(np.diagonal(covariance))
+        df = float(spread.degrees[q, known].min()) if known.any() else math.nan
         effects = values[pairs[:, 0], q] - values[pairs[:, 1], q]
         variances = np.array([covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] for a, b in pairs])
-        errors = np.sqrt(np.maximum(variances, 0.0)) if df > 0 else np.full(variances.shape, np.nan)
+        errors = np.sqrt(np.maximum(variances, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics = np.where((errors == 0) & (effects == 0), 0.0, np.abs(effects) / errors)
         margin, adjusted = _simultaneous(covariance, errors, statistics, pairs, df, confidence_level)

@@ -44,6 +44,8 @@ class Totals:
     ----------
     rows, weight : ndarray of shape (2,)
         Number of rows and their weight.
+    inner : ndarray of shape (2,)
+        Number of rows with other probabilities than 0 and 1.
     predicted : float
         Sum of the weighted probabilities.
     excess : float
@@ -61,6 +63,7 @@ class Totals:
 
     rows: Floats
     weight: Floats
+    inner: Floats
     predicted: float
     excess: float
     null_variances: Floats
@@ -78,10 +81,10 @@ class Totals:
     @classmethod
     def _joined(cls, parts: list[tuple[Floats, Floats, Floats]]) -> Totals:
         sums, lowest, highest = (np.stack(each) for each in zip(*parts, strict=True))
-        rows, weight, variances, (predicted, excess), (log_odds, inner), (contradictions, _) = sums.sum(axis=0)
+        rows, weight, inner, variances, (predicted, excess), (log_odds, total), (contradictions, _) = sums.sum(axis=0)
         return cls(
-            rows, weight, float(predicted), float(excess), variances,
-            lowest.min(axis=0), highest.max(axis=0), float(contradictions), float(log_odds / inner) if inner else 0.0,
+            rows, weight, inner, float(predicted), float(excess), variances,
+            lowest.min(axis=0), highest.max(axis=0), float(contradictions), float(log_odds / total) if total else 0.0,
         )  # fmt: skip
 
 
@@ -103,6 +106,7 @@ def _totals_of(block: Block, k: int) -> tuple[Floats, Floats, Floats]:
     sums = [
         rows.sum(axis=1),
         block.weights.sum(axis=1),
+        (rows * (inner > 0)).sum(axis=1),
         [float(variance.sum()), float((variance * steepness**2).sum())],
         [float((total * p).sum()), float(((positives - total * p) * steepness).sum())],
         [float((inner * x).sum()), float(inner.sum())],
@@ -292,9 +296,9 @@ class Spread(NamedTuple):
     ----------
     covariance : ndarray of shape (4, n_models, n_models)
         Covariance between models of each of `QUANTITIES` (for the ratio, of the logarithm).
-    degrees : ndarray of shape (4,)
-        Degrees of freedom of Student's t for each of `QUANTITIES`. Only rows of the rarer class determine the variance
-        of a slope, so a slope has at most as many as these, minus 1.
+    degrees : ndarray of shape (4, n_models)
+        Degrees of freedom of Student's t for each of `QUANTITIES`. A slope has at most the number of inner rows of the
+        rarer class minus 1, because these rows determine its variance. Covariances without degrees of freedom are NaN.
     null_variances : ndarray of shape (n_models, 2)
         Variances of the predicted minus the observed sum, and of the excess of the squared error, if the probabilities
         are true.
@@ -326,8 +330,10 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
         products = _products(moved, np.ones(moved.shape[-1]))
     with np.errstate(invalid="ignore"):  # a single unit
         covariance = products * ((n_units - 1) / n_units)
-    of_slope = min(n_units, models[0].totals.rows.min()) - 1
-    return Spread(covariance, np.array([n_units - 1, n_units - 1, of_slope, of_slope]), null_variances)
+    degrees = np.full((len(QUANTITIES), n_models), n_units - 1)
+    degrees[2:] = np.minimum(degrees[2:], [model.totals.inner.min() - 1 for model in models])
+    covariance[degrees <= 0] = np.nan
+    return Spread(covariance, degrees, null_variances)
 
 
 def _products_of_rows(block: Block, models: list[Model]) -> Floats:
@@ -426,7 +432,7 @@ def _calibration(
     )
     estimates: dict[str, Any] = {
         quantity: _estimate(
-            value, math.sqrt(spread.covariance[q, k, k]), float(spread.degrees[q]), settings.confidence_level,
+            value, math.sqrt(spread.covariance[q, k, k]), float(spread.degrees[q, k]), settings.confidence_level,
             missing[q] if math.isnan(value) else no_interval,
             null=float(quantity == "slope"), is_log=quantity == "ratio",
         )
@@ -451,7 +457,7 @@ def _calibration(
         segments=None,
         _forecasts=forecasts,
         _bins=settings.bins,
-        _degrees=spread.degrees,
+        _degrees=spread.degrees[:, k],
     )
 
 
@@ -461,7 +467,7 @@ def _estimate(
     """Return an estimate and test whether it is `null`; the value is its logarithm if `is_log`."""
     from scipy.special import stdtr, stdtrit
 
-    value, known = float(value), math.isfinite(error) and df > 0
+    value, known = float(value), math.isfinite(error)
     if math.isnan(value) or not known:
         shown = _exp(value) if is_log else value
         return CalibrationEstimate(shown, NOWHERE, math.nan, math.nan, caution)

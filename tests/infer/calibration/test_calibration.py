@@ -217,12 +217,15 @@ def test_probabilities_of_0_and_1_that_are_wrong_are_not_called_calibrated() -> 
     assert found.miscalibrated == ("spiegelhalter",)
 
 
-def test_a_few_positives_do_not_call_calibrated_slopes_off() -> None:
+@pytest.mark.parametrize("certain", [False, True])
+def test_a_few_positives_do_not_call_calibrated_slopes_off(certain: bool) -> None:
     rng = np.random.default_rng(0)
     found = []
     for _ in range(100):
         p = 0.03 * np.exp(0.2 * rng.normal(size=100))
         if 1 < (y := rng.random(100) < p).sum() < 5:
+            if certain:
+                y, p = np.append(y, [False, True] * 100), np.append(p, [0.0, 1.0] * 100)
             found.append(calibration(y, p, pos_label=True))
     low, high = np.transpose([each.slope.confidence_interval for each in found])
     assert len(found) == 64
