@@ -27,7 +27,7 @@ LABEL = Option("L", "column of the true class", is_column=True)
 POS_LABEL = Option("P", "positive class; 1 by default")
 GROUP = Option(
     "COLUMN",
-    "column of clusters, such as patient, that are resampled whole",
+    "column of clusters, such as patient, resampled whole",
     "str, optional: Column of clusters, such as patients, whose rows are resampled together.",
     is_column=True,
 )

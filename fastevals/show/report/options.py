@@ -38,7 +38,7 @@ class ReportOptions:
         """str or sequence of str: Columns of scores, one per model, higher for the positive class. For a `Ranking` or
         counts, the model's name.""", repeats=True, is_column=True)
     pred: str | Sequence[str] | None = own(
-        "P", "column of a model's predictions, instead of scores; repeat",
+        "P", "column of a model's predictions; repeat for more",
         """str or sequence of str: Columns of predictions instead of scores, one per model: classes, or numbers with
         `target`.""", repeats=True, is_column=True)
     target: str | None = own(
@@ -51,7 +51,7 @@ class ReportOptions:
         """str, optional: Column of the number of copies of each row, a whole number; the result is the same as with
         repeated rows. Not with `sample_weight`.""", is_column=True, goes_with=ROWS)
     by: str | Sequence[str] | None = own(
-        "COLUMN", "report on each value of this column, and means over them; repeat",
+        "COLUMN", "report on each value of this column, and means; repeat",
         """str or sequence of str, optional: Report means over this column's values, and a block for each of up to 100
         values. Several columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
     cross: bool = own(
@@ -101,7 +101,7 @@ class ReportOptions:
     encoding: str | None = ENCODING.field()
     header: bool | None = HEADER.field()
     memory: int | str | None = own(
-        "BYTES", "memory for rows, such as 2GB; by default half of what is free",
+        "BYTES", "memory for rows, such as 2GB (half of what is free)",
         """int or str, optional: Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger
         data are read in two or more scans, with the same results.""", goes_with=SCORES)
     approximate: bool = own(
