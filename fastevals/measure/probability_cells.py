@@ -87,16 +87,23 @@ def counts_of_cells(
     return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
 
 
-def pooled_counts(cells: NDArray[np.int64], offsets: NDArray[np.int64], edges: NDArray[np.float64]) -> ThresholdCounts:
-    """Return counts with the rows of both classes in a cell at their mean probability, as for an isotonic fit.
+def pooled_counts(
+    cells: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    edges: NDArray[np.float64],
+    amounts: NDArray[np.int64] | None = None,
+) -> ThresholdCounts:
+    """Return counts with the rows of both classes in a cell at their mean probability, as for bins or an isotonic fit.
 
-    If each class had its own mean, the fit could tell the classes apart.
+    If each class had its own mean, an edge between the two would tell the classes apart. `amounts` are as for
+    `counts_of_cells`.
     """
-    both, at, positives = (np.zeros_like(cells) for _ in range(3))
-    both[::2], at[::2], positives[::2] = cells[::2] + cells[1::2], offsets[::2] + offsets[1::2], cells[1::2]
-    rows, of_positives = (counts_of_cells(both, at, edges, amounts).fps for amounts in (None, positives))
-    thresholds = counts_of_cells(both, at, edges).thresholds
-    return ThresholdCounts._unchecked(thresholds, of_positives, rows - of_positives)
+    counted = cells if amounts is None else amounts
+    both, at, rows, positives = (np.zeros_like(cells) for _ in range(4))
+    both[::2], at[::2] = cells[::2] + cells[1::2], offsets[::2] + offsets[1::2]
+    rows[::2], positives[::2] = counted[::2] + counted[1::2], counted[1::2]
+    total, of_positives = (counts_of_cells(both, at, edges, each) for each in (rows, positives))
+    return ThresholdCounts._unchecked(total.thresholds, of_positives.fps, total.fps - of_positives.fps)
 
 
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:

@@ -286,6 +286,12 @@ class ProbabilitySummary(Summary):
         counts = pooled_counts(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 
+    def _pooled_squares(self) -> ThresholdCounts | None:
+        """Return sums of squared weights at the thresholds of `_pooled`; None if they are not known."""
+        if self._squares is None:
+            return None
+        return pooled_counts(self._cells, self._offsets, self._edges, self._squares).in_weight()
+
     def expected_calibration_error(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> float:
         """Return the mean distance between a bin's share of positives and its mean probability, weighted by rows."""
         if self.are_probabilities:

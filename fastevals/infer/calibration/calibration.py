@@ -233,8 +233,8 @@ def calibration(
 def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
     """Return the forecasts that a ranking, counts or a summary has counted, and the positive class."""
     if is_summary(subject) and hasattr(subject, "are_probabilities"):
-        counts, positive = subject.counts(), subject._labels[0]
-        forecasts = CountedForecasts.of(counts, subject.squares(), subject._pooled())
+        counts, positive = subject._pooled(), subject._labels[0]
+        forecasts = CountedForecasts.of(counts, subject._pooled_squares())
     else:
         ranking, _ = ranking_of_rows("y_true", subject, {"calibration": metric("brier_score")}, takes_weights=True)
         counts, positive = ranking.counts, ranking.pos_label

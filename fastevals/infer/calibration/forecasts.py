@@ -120,23 +120,18 @@ class CountedForecasts(Forecasts):
         Rows, or sums of weights.
     squares : ThresholdCounts or None
         Sums of squared weights at the same thresholds.
-    pooled : ThresholdCounts or None
-        Counts for an isotonic fit, if `by_probability` has separate probabilities for the classes.
     """
 
     by_probability: ThresholdCounts
     squares: ThresholdCounts | None
-    pooled: ThresholdCounts | None = None
 
     @classmethod
-    def of(
-        cls, counts: ThresholdCounts, squares: ThresholdCounts | None, pooled: ThresholdCounts | None = None
-    ) -> CountedForecasts | None:
+    def of(cls, counts: ThresholdCounts, squares: ThresholdCounts | None) -> CountedForecasts | None:
         """Return the forecasts in counts; None if they have weights whose squares are unknown."""
         is_weighted = counts.tps.dtype.kind == "f"
         if is_weighted and squares is None:
             return None
-        return cls(None, is_weighted, 1.0, counts, squares if is_weighted else None, pooled)
+        return cls(None, is_weighted, 1.0, counts, squares if is_weighted else None)
 
     @property
     def size(self) -> int:
@@ -161,10 +156,6 @@ class CountedForecasts(Forecasts):
     def counts(self, model: int = 0) -> ThresholdCounts:
         """Return the counts."""
         return self.by_probability
-
-    def isotonic_counts(self) -> ThresholdCounts:
-        """Return counts in which both classes have the same probabilities."""
-        return self.pooled or super(CountedForecasts, self).isotonic_counts()
 
     def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
         """Return the differences of the sums between the steps at which the bins start."""

@@ -48,7 +48,7 @@ def calibrate_losses(losses: ProbabilitySummary | None, model: str, plan: Interv
     """Return the calibration of a model whose rows were counted in small cells; None if that is unknown."""
     if losses is None or not losses.are_probabilities:
         return None
-    return _calibrate(CountedForecasts.of(losses.counts(), losses.squares()), model, plan)
+    return _calibrate(CountedForecasts.of(losses._pooled(), losses._pooled_squares()), model, plan)
 
 
 def _calibrate(forecasts: Forecasts | None, model: str, plan: IntervalPlan | None) -> Calibration | None:

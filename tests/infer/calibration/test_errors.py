@@ -126,6 +126,19 @@ def test_a_summary_has_nearly_the_error_of_its_rows() -> None:
     assert found.confidence_interval == pytest.approx(expected.confidence_interval, rel=1e-3)
 
 
+@pytest.mark.parametrize("weight", [None, 2])
+def test_bins_of_a_summary_have_both_classes_of_each_cell(weight: int | None) -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 3, 50_000)
+    y = rng.random(p.size) < 1.3 * p
+    weights = None if weight is None else np.full(p.size, weight)
+    summary = ProbabilitySummary()
+    summary.update(y, p, sample_weight=weights)
+    found, expected = calibration(summary), calibration(y, p)
+    np.testing.assert_allclose(found.bins.fraction_of_positives, expected.bins.fraction_of_positives, atol=0.01)
+    assert abs(found.error.squared - expected.error.squared) < expected.error.squared_standard_error / 2
+
+
 @pytest.mark.parametrize(
     ("y", "p", "said"),
     [
