@@ -124,6 +124,7 @@ def test_every_former_name_is_one() -> None:
         assert not former.keys() & parameters, name
 
 
+@pytest.mark.slow
 def test_a_generator_draws_a_number_that_can_be_used_again() -> None:
     asked = {**SCORES, "n_resamples": 19}
     found = fastevals.report(COLUMNS, **asked, rng=np.random.default_rng(1)).to_dict()

@@ -131,9 +131,8 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "kind", [kind if kind == "half" else pytest.param(kind, marks=pytest.mark.slow) for kind in DAMAGE]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DAMAGE)
 def test_a_damaged_file_is_compiled_anew(kind: str, filled: Path) -> None:
     damaged = {path: DAMAGE[kind](path.read_bytes()) for path in files(filled)}
     for path, data in damaged.items():
@@ -436,6 +435,7 @@ def test_without_a_home_nothing_is_looked_for_in_the_working_folder(
 NOWHERE = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), "/dev/null/nowhere")
 
 
+@pytest.mark.slow
 def test_without_any_folder_kernels_compile_in_memory_and_one_warning_says_so(tmp_path: Path) -> None:
     # Files in place of folders stop even root, whom permissions do not.
     package = copied(tmp_path)
@@ -458,6 +458,7 @@ def test_without_any_folder_kernels_compile_in_memory_and_one_warning_says_so(tm
     assert files(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_without_the_variable_the_cache_is_beside_the_package(tmp_path: Path) -> None:
     package = copied(tmp_path)
     example("", PYTHONPATH=str(tmp_path))

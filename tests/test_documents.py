@@ -26,7 +26,14 @@ TEXTS = [
 ]
 
 SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name != "index.md"]
-LONG = ("report.md", "rows.md", "tasks.md")  # many commands, which take seconds
+LONG = (
+    "curves.md",
+    "report.md",
+    "rows.md",
+    "tasks.md",
+    "thresholds.md",
+    "tour.md",
+)  # many commands, which take seconds
 SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
 

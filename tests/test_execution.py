@@ -20,6 +20,7 @@ import pytest
 import fastevals
 from fastevals import _execution
 from fastevals._execution import blocks, chunks, get_num_threads, num_threads, run, set_num_threads
+from tests.parameters import quick
 
 THREADS = [1, 2, 3, 5]
 
@@ -319,7 +320,7 @@ def child(queue: Any) -> None:
         queue.put((small_example(), run(abs, range(5))))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", quick(["fork", "spawn"], "fork"))
 def test_a_child_process_works_after_the_parent_used_threads(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} here")

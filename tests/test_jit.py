@@ -312,6 +312,7 @@ def test_a_child_forked_while_another_thread_compiles_works(compiling: Any) -> N
     assert other(1.5) == 2.5
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_child_forked_while_another_thread_imports_numba_works() -> None:
     code = """

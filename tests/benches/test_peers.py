@@ -56,6 +56,7 @@ def test_peers_agree_with_fastevals(case, library, data):
     assert_agree(CASES[case]["fastevals"](data)(), CASES[case][library](data)(), library)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("case", [*DROP_IN, *LABEL_CASES])
 @pytest.mark.parametrize("kind", [kind for kind in LABELS if can_make(kind)])

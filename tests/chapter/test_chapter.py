@@ -235,6 +235,7 @@ def test_a_terminal_shows_the_question_in_its_width(monkeypatch: pytest.MonkeyPa
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_module_runs() -> None:
     command = [sys.executable, "-m", "fastevals.chapter", "t-test"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "0"})

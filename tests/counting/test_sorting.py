@@ -319,6 +319,7 @@ def test_weights_stay_with_their_keys(name, n):
         np.testing.assert_array_equal(weights, expected[1], err_msg=f"{n_cells} cells")
 
 
+@pytest.mark.slow
 def test_weights_of_many_rows_add_up_without_rounding() -> None:
     """Buckets are summed as pairs of floats, so each count is the float nearest to its exact sum."""
     rng = np.random.default_rng(0)

@@ -602,7 +602,8 @@ def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(("before", "made"), [
-    ("", "pandas"), ("import polars", "polars"), pytest.param("import pandas", "pandas", marks=pytest.mark.slow)
+    ("", "pandas"), pytest.param("import polars", "polars", marks=pytest.mark.slow),
+    pytest.param("import pandas", "pandas", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_the_library_is_the_one_that_is_imported(before: str, made: str) -> None:
     code = f"""

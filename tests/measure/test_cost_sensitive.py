@@ -91,6 +91,7 @@ def test_decisions_are_those_of_fractions_but_for_ties(problem: Any) -> None:
         assert near or seen == action
 
 
+@pytest.mark.slow
 @BOUNDED
 @given(problems())
 def test_decisions_are_those_of_float_sums_bit_for_bit(problem: Any) -> None:

@@ -158,6 +158,7 @@ def test_the_display_of_errors_is_theirs() -> None:
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_scikit_learn_is_loaded_when_it_is_asked_for_and_scorers_made_in_place_are_ours_for_good() -> None:
     code = """
 import sys
@@ -175,6 +176,7 @@ assert metrics.get_scorer("f1")._score_func is metrics.f1_score
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_without_scikit_learn() -> None:
     code = """
 import sys

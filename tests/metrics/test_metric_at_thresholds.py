@@ -88,6 +88,7 @@ def test_weights(name, case):
             assert set(warned) == texts
 
 
+@pytest.mark.slow
 @FEWER
 @given(case=cases())
 def test_scikit_learns_metrics(case):

@@ -69,6 +69,7 @@ def is_ours(function: Any) -> bool:
     return function.__module__ == OURS
 
 
+@pytest.mark.slow
 def test_scorers_and_searches_run_on_ours(calls: list[str]) -> None:
     model, grid = LogisticRegression(), {"C": [0.1, 1.0]}
     scoring = ["roc_auc", "f1", "neg_log_loss"]
@@ -196,6 +197,7 @@ def test_the_report_says_what_is_replaced_where() -> None:
     assert "sklearn.ensemble._forest" in first
 
 
+@pytest.mark.slow
 def test_other_signatures_are_not_replaced() -> None:
     code = """
 import sklearn.metrics
@@ -212,6 +214,7 @@ print(report)
     assert "not replaced: f1_score, its signature is (y_true, y_pred)\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_threads_enter_at_once() -> None:
     before, wrong, start = snapshot(), [], threading.Barrier(4)
 
@@ -257,6 +260,7 @@ def test_cross_validation_in_workers() -> None:
     assert found.tolist() == [0.5] * 3
 
 
+@pytest.mark.slow
 def test_workers_that_fail_are_as_before() -> None:
     with Parallel(n_jobs=2) as parallel:
         with metrics.in_place(), pytest.raises(ZeroDivisionError):
@@ -287,6 +291,7 @@ def enter_in_fork() -> int:
     return os.waitpid(child, 0)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns about any fork with threads
 def test_a_fork_while_another_thread_enters() -> None:

@@ -191,9 +191,8 @@ def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
             assert right is None or found == right
 
 
-@pytest.mark.parametrize(
-    ("n", "kinds"), [(30, KINDS), *(pytest.param(1500, [kind], id=kind, marks=pytest.mark.slow) for kind in KINDS)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "kinds"), [(30, KINDS), *(pytest.param(1500, [kind], id=kind) for kind in KINDS)])
 def test_any_bit_may_be_damaged(n: int, kinds: list[str], tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.reading.test_damage import read_damaged\n"

@@ -154,6 +154,7 @@ def test_values_come_ascending_and_are_of_one_type(exact: bool) -> None:
         LOCAL.grouped_auc(mixed, label="y", score="p", by="day")
 
 
+@pytest.mark.slow
 def test_partitions_trees_and_orders_give_the_same_bits() -> None:
     rng = np.random.default_rng(4)
     one = LOCAL.summarize(LocalFrame([pa.table(COLUMNS)]), label="y", score=["p", "q"], by="day", cells=256)

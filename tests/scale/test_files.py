@@ -127,10 +127,8 @@ def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: 
     assert report(path, n_resamples=None, by="land", memory="100kB") == expected
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{}, pytest.param({"frequency_weight": "w", "by": "land", "cost_fp": 1, "cost_fn": 5}, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"frequency_weight": "w", "by": "land", "cost_fp": 1, "cost_fn": 5}])
 def test_intervals_of_cells_are_those_of_memory(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def _step_groups(joint: JointSums, k: int) -> list[Any]:
     return steps
 
 
+@pytest.mark.slow
 def test_sums_are_the_same_bits_in_any_order_parts_and_threads() -> None:
     y, scores = made("prob", 70_000)
     specs = asked(y, scores, best="f1")

@@ -211,6 +211,7 @@ def _again(days: tuple[Path, Path], n: int) -> None:
         assert nightly.summary_of(days[1]).n_positives > 0
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_give_the_same(days: tuple[Path, Path]) -> None:
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     runs = [context.Process(target=_again, args=(days, 20)) for _ in range(2)]

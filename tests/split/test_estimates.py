@@ -561,6 +561,7 @@ def test_fixed_predictions_that_a_learner_looks_up(splitter: Any) -> None:
 # What is asked of two classes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_labels_and_scores_have_one_positive_class() -> None:
     of = {"recall": "recall", "of scores": metric("recall", threshold=0.5)}
     splitter = KFold(5, rng=1)

@@ -143,7 +143,8 @@ def test_cv_of_scikit_learn(name: str) -> None:
         assert cross_validate(model, X, Y, cv=splitter, groups=groups)["test_score"].tolist() == expected
 
 
-@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [None, 2])
 def test_grid_search_of_scikit_learn(n_jobs: int | None) -> None:
     splitter, model = KFold(3, n_repeats=2, stratified=True), LogisticRegression(C=0.01)
     for groups in (None, GROUPS):

@@ -47,6 +47,7 @@ def test_choices_past_64_bits() -> None:
     assert len(Combinations(10**6, 3).choice(10**17)) == 3
 
 
+@pytest.mark.slow
 def test_many_choices_are_written_by_threads() -> None:
     splitter = LeavePOut(3)
     with num_threads(1):

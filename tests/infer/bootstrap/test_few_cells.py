@@ -116,6 +116,7 @@ def test_every_door_gives_the_same_numbers(tmp_path: Path) -> None:
         assert found[name].value == in_memory[name].value
 
 
+@pytest.mark.slow
 def test_a_summary_of_many_cells_has_the_intervals_of_its_rows() -> None:
     counts = counts_of(100_000, 0.1)
     metrics = ["roc_auc", "average_precision", "ks_statistic", metric("recall", fpr=0.05), FIXED]

@@ -191,6 +191,7 @@ def simulated(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
     return y, rng.normal(size=n) + y, rng.integers(1, 4, n)
 
 
+@pytest.mark.slow
 def test_the_variance_of_weighted_rows_is_that_of_repeated_data_sets() -> None:
     """2,000 data sets give the variance of AUCs to 3 %; the variance with copies is 0.43 times as large."""
     rng = np.random.default_rng(1)

@@ -322,6 +322,7 @@ def test_many_names(capsys, folder):
 # Files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_out(capsys, folder, embedded):
     text = printed(capsys, "--out", "out")
     assert text.endswith("written to out: bias-variance.json, bias-variance.txt, 1 picture\n")

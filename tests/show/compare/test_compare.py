@@ -554,6 +554,7 @@ def test_out_over_an_earlier_run_leaves_no_picture_of_that(capsys, tmp_path):
     assert "pvalues.png" not in written(out)
 
 
+@pytest.mark.slow
 def test_out_of_predictions(capsys, tmp_path, predictions):
     file, _ = predictions
     out = tmp_path / "out"

@@ -247,6 +247,7 @@ def test_names_are_shown_as_they_are():
     assert shown[:5] == [" _hidden", r"\$x\$", "'two\\nlines'", "n" * 19 + "..." + "n" * 18, "7"]
 
 
+@pytest.mark.slow
 def test_pyplot_is_for_calls_without_axes_alone():
     code = (
         "import sys\nfrom matplotlib.figure import Figure\nfrom fastevals import Ranking\n"

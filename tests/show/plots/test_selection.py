@@ -229,6 +229,7 @@ def test_scores_far_below_the_others_are_cut():
         assert entries(ax, "cut") == []
 
 
+@pytest.mark.slow
 def test_odd_curves_are_drawn():
     nan = np.nan
     ax = plot_error_curve(curve(test=(5, nan, 3, 4), training=(4, nan, 1, 0.5)), ax=axes())

@@ -336,6 +336,7 @@ def test_as_many_models_as_there_is_room_for(capsys, tmp_path):
     assert "AUC of model number 8" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
     output = report_json(capsys, "--by", "fold")

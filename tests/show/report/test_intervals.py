@@ -120,6 +120,7 @@ def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
         assert low < model["metrics"]["expected_cost"] < high
 
 
+@pytest.mark.slow
 def test_another_best_metric_has_a_column_and_an_interval(capsys):
     columns = load_digits_eight()
     (block,) = report_json(capsys, "--score", "logistic", *FEW, "--best", "cohen_kappa", "--cost-fn", "2")["blocks"]
@@ -378,6 +379,7 @@ def test_rows_of_small_blocks_are_drawn_whatever_the_budget() -> None:
     assert [unlimited.draws(n, fit=fit) for fit in (True, False) for n in (few, many)] == [True, True, True, False]
 
 
+@pytest.mark.slow
 def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 2 * 39)  # fold 0 and 1 have 360 rows, the others 359
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
@@ -592,6 +594,7 @@ def test_progress_needs_tqdm(capsys, monkeypatch):
     assert "--progress needs tqdm: pip install tqdm" in error(capsys, "report", "--progress")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_stops_within_a_second():
     command = [sys.executable, "-m", "fastevals", "report", "--resamples", "10000000", "--progress"]

@@ -410,8 +410,9 @@ KIND_OF_ROWS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["normal", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KIND_OF_ROWS)])
-@pytest.mark.parametrize("n", [5000, *(pytest.param(n, marks=pytest.mark.slow) for n in (20_000, 400_000))])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["normal", *KIND_OF_ROWS])
+@pytest.mark.parametrize("n", [5000, 20_000, 400_000])
 def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: int) -> None:
     y, scores = KIND_OF_ROWS[kind](np.random.default_rng(5), n)
     counts = Ranking(y, scores).counts
@@ -521,6 +522,7 @@ def test_pages_of_very_many_values_have_the_lowest_and_the_highest() -> None:
     assert len(embedded(page, "report")["over"]["values"]) == 3000
 
 
+@pytest.mark.slow
 def test_a_page_needs_no_matplotlib() -> None:
     code = (
         "import sys\nsys.modules['matplotlib'] = None\nimport fastevals\n"
@@ -629,6 +631,7 @@ def test_a_picture_that_cannot_be_written_is_said_before(tmp_path: Path, capsys:
     assert "roc.png" in refused(capsys, monkeypatch, command)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="permissions are of Unix")
 def test_files_keep_their_permissions_and_new_ones_have_the_users(tmp_path: Path, capsys: Any) -> None:
     data = rows_file(tmp_path)

@@ -319,6 +319,7 @@ def test_errors_within_a_size_are_drawn_as_far_as_the_worst_models(errors: Seque
     assert re.findall(r'class="steps m\d (c\d)"', page) == ["c0", "c1"]  # a histogram per model, in its colour
 
 
+@pytest.mark.slow
 def test_the_command_writes_text_pictures_and_a_page(tmp_path: Path, capsys: Any) -> None:
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

@@ -490,6 +490,7 @@ def run(*arguments, **options):
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120, **options)
 
 
+@pytest.mark.slow
 def test_process():
     done = run("report", "--format", "json", "--score", "logistic", "--resamples", "0")
     assert (done.returncode, done.stderr) == (0, "")
@@ -683,7 +684,8 @@ def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 
-@pytest.mark.parametrize("name", ["y", pytest.param("x", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["y", "x"])
 def test_out_of_one_class_and_weights(capsys, tmp_path, name):
     header, *rows = SMALL.splitlines()
     file = write(tmp_path, "one.csv", "\n".join([header, *(row for row in rows if row.endswith(name))]) + "\n")
