@@ -88,7 +88,10 @@ def check_zones(name: str, array: NDArray[Any]) -> None:
 
 
 def with_one_moment(value: Any) -> Any:
-    """Return a time; if its zone's clock shows it twice, its offset replaces the zone: Python takes both for equal."""
+    """Return a time, with a fixed offset instead of its zone if the zone's clock shows this time twice.
+
+    Python takes both moments for equal.
+    """
     if type(value) is not datetime.datetime or value.tzinfo is None:
         return value
     offset = value.utcoffset()

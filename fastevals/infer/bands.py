@@ -278,7 +278,7 @@ def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tupl
 
 
 def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Return x and the edges of the tube around the ROC curve; x is FPR or, for precision, recall."""
+    """Return x and the edges of the tube around the ROC curve; x is FPR, or recall for the precision-recall curve."""
     roc = curve == "roc"
     tube = tube if roc else tube.swapped()
     x = tube.places() if at is None else at
@@ -295,7 +295,7 @@ def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tu
 
 
 def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
-    """Return x and the edges of the union of rectangles around the ROC polyline; x is FPR or, for precision, recall."""
+    """Return x and the edges of the union of rectangles around the ROC polyline; x is FPR, or recall for P-R curves."""
     up, right = (_kolmogorov_quantile(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
     if curve == "roc":

@@ -87,9 +87,9 @@ def debias(weight: Floats, squared_weight: Floats, sums: Floats, squares: Floats
     Parameters
     ----------
     weight, squared_weight : ndarray of shape (n_bins,)
-        Sum of the weights w of the rows (or clusters), and of their squares.
+        Sum of the weights w of the rows (or clusters), and sum of the squared weights.
     sums, squares : ndarray of shape (n_bins,)
-        Sum of ``w * residual``, and of its square.
+        Sum of ``w * residual``, and sum of its square.
     """
     several = has_pairs(weight, squared_weight)
     if not several.any():

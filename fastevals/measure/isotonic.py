@@ -48,7 +48,7 @@ def isotonic_blocks(counts: ThresholdCounts) -> Blocks:
 
 
 def _pooled(counts: ThresholdCounts, rows: NDArray[np.intp]) -> Blocks:
-    """Return a block for each two consecutive `rows` of the counts, which pools what is counted between them."""
+    """Pool the counts between each two consecutive `rows` into a block."""
     sides = np.diff([counts.tps[rows], counts.fps[rows]]).astype(np.float64)
     positives, negatives = np.ldexp(sides, -np.frexp(sides.max(axis=0))[1])  # weights may be far apart
     share = ratio(positives, positives + negatives)

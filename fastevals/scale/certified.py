@@ -62,7 +62,7 @@ class Certified(Frozen):
     --------
     >>> from fastevals.scale.certified import Certified
     >>> Certified(0.8, 0.799, 0.801)
-    Certified(0.8, the rows' own within [0.799, 0.801])
+    Certified(0.8, exact value in [0.799, 0.801])
     """
 
     value: float
@@ -88,7 +88,7 @@ class Certified(Frozen):
         if 0 < self.width < math.inf:  # enough digits to distinguish the bounds
             digits = max(digits, 2 - math.floor(math.log10(self.width)))
         numbers = (f"{number:.{min(digits, 17)}g}" for number in (self.value, self.low, self.high))
-        return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
+        return "Certified({}, exact value in [{}, {}])".format(*numbers)
 
 
 C = TypeVar("C")

@@ -240,8 +240,8 @@ class ProbabilitySummary(Summary):
         kept = self._edges.size - 1
         if n_bins not in (None, kept) or strategy != "uniform":
             raise ValueError(
-                f"n_bins must be {kept} and strategy 'uniform', as kept, got {show(n_bins)} and {show(strategy)}: "
-                "ProbabilitySummary(n_bins=...) keeps other bins, of equal width"
+                f"n_bins must be {kept} and strategy 'uniform', as in this summary, got {show(n_bins)} and "
+                f"{show(strategy)}: ProbabilitySummary(n_bins=...) keeps other bins, of equal width"
             )
         self._require_probabilities()
         negatives, positives = self._bins[::2], self._bins[1::2]

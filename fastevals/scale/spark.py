@@ -3,7 +3,7 @@
 >>> from fastevals.scale import spark
 >>> ranking = spark.ranking(df, label="y", score="p")  # doctest: +SKIP
 >>> ranking.roc_auc()  # doctest: +SKIP
-Certified(0.80194, the rows' own within [0.801939, 0.801943])
+Certified(0.80194, exact value in [0.801939, 0.801943])
 """
 
 from __future__ import annotations

@@ -506,7 +506,7 @@ class RankingSummary(Summary):
         --------
         >>> from fastevals.scale import RankingSummary
         >>> RankingSummary.from_cells([0.1, 0.5], [0.4, 0.9], [1, 8], [9, 2]).ranking().roc_auc()
-        Certified(0.853535, the rows' own within [0.727273, 0.979798])
+        Certified(0.853535, exact value in [0.727273, 0.979798])
         """
         if not any(np.size(each) for each in (low, high, positives, negatives)):
             return cls(cells=cells, at=at, pos_label=pos_label)

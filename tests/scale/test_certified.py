@@ -148,4 +148,4 @@ def test_it_is_shown_as_a_certificate() -> None:
     number = Certified(0.8, 0.7999, 0.8001)
     assert float(number) == 0.8
     assert number.width == pytest.approx(2e-4)
-    assert repr(number) == "Certified(0.8, the rows' own within [0.7999, 0.8001])"
+    assert repr(number) == "Certified(0.8, exact value in [0.7999, 0.8001])"

@@ -185,8 +185,8 @@ def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> 
 def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
     """Return `counts_at_positives` and two arrays of row indices.
 
-    The first array has the rows of the result that do not depend on the cuts. The second array has, for each row of the
-    result, the row of `counts` that it comes from.
+    The first array lists the rows of the result that do not depend on the cuts. The second array gives, for each row
+    of the result, its row in `counts`.
     """
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))

@@ -241,7 +241,7 @@ class _Estimates(NamedTuple):
         return replace(made, confidence_interval=_within(bounds, low, high), caution=caution, method=WIDER)
 
     def _caution(self, quantity: Quantity, sums: Floats, weight: float, powers: tuple[float, float, float]) -> str:
-        """Return a caution if a few rows (or one more) carry most of the total, so that intervals cover too rarely."""
+        """Return a caution if a few rows, or one more mistake, carry most of the total: intervals cover too rarely."""
         unit, square, cube = powers
         one_more = self.one_more * ((1.0 if quantity.is_share else weight) / (sums @ quantity.denominator))
         largest = max(unit * math.sqrt(square), float(np.abs(one_more).max())) or 1.0

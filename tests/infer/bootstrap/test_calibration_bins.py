@@ -128,7 +128,9 @@ def test_summaries_say_which_bins_they_keep() -> None:
         each.update(Y, P)
     assert kept.expected_calibration_error(15) == pytest.approx(error_of(Y, P, n_bins=15), rel=1e-13)
     for bins in ({"n_bins": 10}, {"strategy": "quantile"}):
-        with pytest.raises(ValueError, match=r"n_bins must be 15 and strategy 'uniform', as kept, got .*n_bins=\.\.\."):
+        with pytest.raises(
+            ValueError, match=r"n_bins must be 15 and strategy 'uniform', as in this summary, .*n_bins=\.\.\."
+        ):
             kept.expected_calibration_error(**bins)
     with pytest.raises(ValueError, match=r"error\(n_bins=15\): also count rows with a ProbabilitySummary"):
         fastevals.bootstrap(ranges, metric("ece", n_bins=15), n_resamples=19)
