@@ -105,7 +105,7 @@ def add_up(weights, pair, sums, rests):
 
 @kernel
 def find_half(errors, weights, whole, whole_low):
-    """In ascending `errors`, find the two (most often one) whose mean is the weighted median; return the two positions.
+    """In ascending `errors`, find the two (often the same one) whose mean is the weighted median; return positions.
 
     The positions differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight.
     Several rows may have the same error; the first of these rows has weight zero only if all of them do.

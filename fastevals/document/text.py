@@ -178,5 +178,5 @@ def _pvalue(cell: AnyCell | str) -> str:
 
 
 def _below(cell: AnyCell | str) -> str:
-    """Return the text below a cell, in a line where it has no number: a bar below a bar, otherwise nothing."""
+    """Return what is written below a cell in a line without a number for it: a bar below a bar, otherwise nothing."""
     return BAR if cell == BAR else ""

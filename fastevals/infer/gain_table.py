@@ -364,7 +364,7 @@ def gain_table(
 
 
 def _as_shares(shares: Any) -> list[Fraction]:
-    """Return the top shares, as the fractions that they are written as."""
+    """Return the top shares as exact fractions: 0.1 is 1/10."""
     if isinstance(shares, (str, Mapping)) or not isinstance(shares, (Sequence, np.ndarray)):
         raise ValueError(f"shares must be a sequence of numbers, got {show(shares)}")
     numbers = [

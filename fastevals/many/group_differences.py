@@ -423,7 +423,7 @@ class _ShareOrAuc(NamedTuple):
 
     @property
     def trials(self) -> str:
-        """The rows that it is a share of; for AUCs, those of the rarer class."""
+        """What the trials are, in words: the rows of which the metric is a share; for AUCs, rows of the rarer class."""
         return "row of the rarer class" if self.is_auc else TRIALS[SHARES[self.name].trials]
 
 

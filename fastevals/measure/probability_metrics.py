@@ -499,7 +499,7 @@ def uniform_bins(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """For each k, cut at the lowest probability p for which at least a share k / n_bins of the rows is at or below p.
 
-    In the counts, p is the threshold after the last one with at most a share 1 - k / n_bins of the rows at or above it.
+    In the counts, p is the highest threshold with more than a share 1 - k / n_bins of the rows at or above it.
     """
     # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)

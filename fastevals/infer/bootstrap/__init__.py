@@ -17,8 +17,8 @@
 3. `bootstrap.py` turns values and replicates into an `Estimate` with an interval. The acceleration for BCa comes from
    the sample (`Sample.accelerations`): in closed form (`leave_each_out`), or by measuring again with rows left out.
 
-To compare models, the same rows must be drawn for all models. `compare_rankings` draws rows by number. So do reports of
-up to 20,000 rows, or of more if the rows fit in memory and in the report's budget. Other reports draw a few cells for
-each model separately, and compute differences from sums over rows of each row's contributions to the metrics of two
-models (`fastevals.scale.paired`).
+To compare models, the same rows must be drawn for all models. `compare_rankings` draws rows by number, and so do
+reports of up to 20,000 rows (or of more, if the rows fit in memory and in the report's budget). Other reports draw a
+few cells for each model separately, and compute differences from sums over rows of each row's contributions to the
+metrics of two models (`fastevals.scale.paired`).
 """

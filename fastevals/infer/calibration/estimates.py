@@ -200,7 +200,7 @@ class _Climber:
         self.start()
 
     def start(self) -> None:
-        """Start to climb: from the present line if it is the end of another climb."""
+        """Start a climb, from the present line if another climb ended there."""
         if not self.done:
             self.at = np.array(self.first)
         self.information = np.full((2, 2), np.nan)

@@ -1,10 +1,10 @@
 """Pictures of curves and of tests: results in, matplotlib Axes out.
 
 Every function takes a result and draws on the given axes. Functions for curves also take a mapping of names to results,
-and rankings, whose curves they compute. With ``ax=None`` they make a figure with `matplotlib.pyplot`, which keeps it
-until it is closed. A server passes axes of its own `matplotlib.figure.Figure`, so pyplot is never imported. Further
-calls with the same axes add curves. A legend that would hide a curve goes below the axes; in a grid of axes, make the
-figure with ``layout="constrained"`` to leave room for it.
+and rankings, whose curves they compute. With ``ax=None`` a function makes a figure with `matplotlib.pyplot`, and pyplot
+keeps the figure until you close it. A server passes axes of its own `matplotlib.figure.Figure`, so pyplot is never
+imported. Further calls with the same axes add curves. A legend that would hide a curve goes below the axes; in a grid
+of axes, make the figure with ``layout="constrained"`` to leave room for it.
 
 A curve with millions of points is thinned to a few thousand that draw the same line, at least four per pixel of the
 axes at their current size.

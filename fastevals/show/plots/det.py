@@ -127,7 +127,7 @@ def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
 
 
 def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
-    """Return the rising count where the falling count reaches `limit`, or the least one above zero if that is more."""
+    """Return the rising count where the falling count reaches `limit`, but at least the lowest one above 0."""
     place = bisect_left(rows, -limit, key=lambda row: -falling(row))
     before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
     fall = falling(before) - falling(after)

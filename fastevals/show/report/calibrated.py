@@ -120,7 +120,7 @@ def undefined_calibration(models: Iterable[ModelNumbers]) -> list[str]:
 
 
 def _is_far_off(found: Calibration) -> bool:
-    """Return whether a significant deviation is large; Spiegelhalter's test has no size, so the slope stands for it."""
+    """Return whether a significant deviation is large; Spiegelhalter's test counts only if the slope is undefined."""
     ratio, slope = found.ratio.value, found.slope.value
     far = {"ratio": abs(ratio - 1) >= FAR_RATIO, "slope": abs(slope - 1) >= FAR_SLOPE}
     return any(far.get(name, math.isnan(slope)) for name in found.miscalibrated)

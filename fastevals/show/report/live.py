@@ -101,7 +101,7 @@ def _steps(counts: NDArray[Any]) -> list[int | float]:
 
 
 def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
-    """Shorten thresholds to the fewest digits that predict the same rows positive; keep `exact` as it is."""
+    """Shorten thresholds as far as the same rows are predicted positive; keep `exact` as it is."""
     short, is_long = values.copy(), values != exact
     for digits in DIGITS:
         rest = np.flatnonzero(is_long)
