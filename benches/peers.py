@@ -329,6 +329,11 @@ COMPARISONS = installed(
         },
         "roc_dominates": {"fastevals": _two_curves(lambda first, second: first.dominates(second))},
         "roc_crossings": {"fastevals": _two_curves(lambda first, second: first.crossings(second).size)},
+        "row_costs": {
+            "fastevals": lambda data: (
+                lambda: fastevals.row_costs(data.y, data.chances, cost_fp=0.5, cost_fn=data.w, n_resamples=0).none
+            )
+        },
         "average_precision": {
             "fastevals": _ranking(lambda ranking: ranking.average_precision()),
             "scikit-learn": _sklearn(lambda metrics, data: metrics.average_precision_score(data.y, data.s)),

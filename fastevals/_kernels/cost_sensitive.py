@@ -1,10 +1,10 @@
-"""Kernel that chooses the cheapest action for each row."""
+"""Kernels that choose the cheapest action for each row, and add up powers of what rows cost."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fastevals._compile.jit import kernel
+from fastevals._compile.jit import kernel, sum_kernel
 
 ROWS_PER_STEP = 256  # rows whose totals stay in the nearest cache
 
@@ -41,3 +41,20 @@ def cheapest_actions(probabilities, costs, chosen):
                 better = action == 0 or total[row] < least[row]
                 least[row] = total[row] if better else least[row]
                 best[row] = action if better else best[row]
+
+
+@sum_kernel
+def add_powers(none, gains, weights, saved, forms, powers):
+    """Add to the sums of squares, cubes and fourth powers of linear forms in four columns; shape (n_forms, 3)."""
+    for k in range(forms.shape[0]):
+        a, b, c, d = forms[k]
+        square = cube = fourth = 0.0
+        for i in range(none.size):
+            value = a * none[i] + b * gains[i] + c * weights[i] + d * saved[i]
+            squared = value * value
+            square += squared
+            cube += squared * value
+            fourth += squared * squared
+        powers[k, 0] += square
+        powers[k, 1] += cube
+        powers[k, 2] += fourth

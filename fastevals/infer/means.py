@@ -28,29 +28,20 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
 
 
 def skewed_interval(
-    value: float,
-    n: int,
-    powers: tuple[float, float, float],
-    level: float,
-    alternative: Alternative = "two-sided",
-) -> tuple[Interval, float]:
-    """Return Hall's interval for a mean, total or ratio whose estimate may be skewed, and its standard error.
+    value: float, error: float, skewness: float, degrees: float, level: float, alternative: Alternative = "two-sided"
+) -> Interval:
+    """Return Hall's interval for a mean, total or ratio, from its standard error and the skewness of its distribution.
 
-    `powers` has a scale, and the sums of squares and cubes of the influences of n independent units, divided by this
-    scale. An influence is a unit's contribution to the value, minus its expectation. A transformation removes the
-    skewness of the t statistic: Hall, P. (1992), "On the Removal of Skewness by Transformation", Journal of the Royal
-    Statistical Society B 54, 221-228.
+    A transformation removes the skewness of the t statistic: Hall, P. (1992), "On the Removal of Skewness by
+    Transformation", Journal of the Royal Statistical Society B 54, 221-228.
     """
     from scipy.stats import t
 
-    if n < 2:
-        return NOWHERE, math.nan
-    unit, square, cube = powers
-    error = unit * math.sqrt(square * n / (n - 1))
-    margin = float(t.isf(tail_probability(check_confidence_level(level)[1], alternative), n - 1))
-    skewness = cube / square**1.5 if square else 0.0
+    if not degrees:
+        return NOWHERE
+    margin = float(t.isf(tail_probability(check_confidence_level(level)[1], alternative), degrees))
     low, high = (value - error * _unskewed(end, skewness) for end in (margin, -margin))
-    return Interval(-math.inf if alternative == "less" else low, math.inf if alternative == "greater" else high), error
+    return Interval(-math.inf if alternative == "less" else low, math.inf if alternative == "greater" else high)
 
 
 def _unskewed(place: float, skewness: float) -> float:

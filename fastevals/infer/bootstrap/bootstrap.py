@@ -481,11 +481,7 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
         return f"the threshold was chosen on the same rows, and {method!r} does not correct for the optimism of that"
     if method != "BCa":
         return f"a maximum overestimates its true value, and {method!r} does not fully correct for that"
-    reasons = []
-    if class_sizes is not None and min(class_sizes) < FEW_ROWS:
-        rows = f"one class has only {count_of(min(class_sizes), 'row')}"
-        too_few = f"with fewer than {FEW_ROWS}, such intervals cover the true value too rarely"
-        reasons.append(f"{rows}, and {too_few}: use more rows of that class, or allow for wider limits")
+    reasons = [few_rows_caution(class_sizes)] if class_sizes is not None else []
     for column, value in () if limits.is_by_another else zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
@@ -493,7 +489,18 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
         if share_beyond >= SUSPICIOUS_SHARE:
             beyond = f"{100 * share_beyond:.0f} % of replicates lie on one side of the estimate"
             reasons.append(f"{beyond}, which may be extreme by chance: check it on other rows")
-    return "; ".join(reasons)
+    return "; ".join(filter(None, reasons))
+
+
+def few_rows_caution(class_sizes: tuple[int, int]) -> str:
+    """Return why intervals may cover the true value too rarely if a class has few rows, or an empty string."""
+    rarer = min(class_sizes)
+    if rarer >= FEW_ROWS:
+        return ""
+    return (
+        f"one class has only {count_of(rarer, 'row')}, and with fewer than {FEW_ROWS}, such intervals cover the true "
+        "value too rarely: use more rows of that class, or allow for wider limits"
+    )
 
 
 # From replicates to intervals -----------------------------------------------------------------------------------------

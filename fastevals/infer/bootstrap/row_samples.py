@@ -290,6 +290,8 @@ class SamplingUnits:
         """Number the rows or their clusters, class by class if stratified; `SamplingUnits` are returned unchanged."""
         if isinstance(groups, SamplingUnits):
             return groups
+        if groups is None and classes is None:
+            return cls(np.arange(n_rows, dtype=np.uint32), (n_rows,), False)
         if groups is None:
             numbers = np.arange(n_rows)
             unit_classes = classes

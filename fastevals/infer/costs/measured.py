@@ -12,25 +12,32 @@ from numpy.typing import NDArray
 
 from fastevals._text import count_of, printable
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.bootstrap import DEBIASED, OPTIMISM, BootstrapSettings, Estimate, Limits, make_estimate
+from fastevals.infer.bootstrap.bootstrap import (
+    DEBIASED,
+    OPTIMISM,
+    BootstrapSettings,
+    Estimate,
+    Limits,
+    few_rows_caution,
+    make_estimate,
+)
 from fastevals.infer.bootstrap.cost_samples import CostSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.comparison import Difference, compare_numbers
 from fastevals.infer.costs.decisions import ALL, BEST, FIXED, NONE, PER_ROW, DecisionCost, ModelCosts, RowCosts
-from fastevals.infer.costs.moments import Moments
+from fastevals.infer.costs.moments import CostColumns, Key, SkewedSpread
 from fastevals.infer.means import skewed_interval
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.registry import UNBOUNDED
-from fastevals.measure.row_costs import RowAmounts
+from fastevals.measure.row_costs import RowAmounts, Stakes
 from fastevals.results import NOWHERE, Interval
 
 Floats = NDArray[np.float64]
-Key = tuple[Any, str]  # model and rule
 
 HALL = "Hall"  # method of intervals for decisions that are not chosen on the rows
 WIDER = f"wider of {HALL} and {DEBIASED}"  # and for thresholds that are
 SKEWED = "few rows carry most of the amount"
-FEW_AMOUNTS = 30  # equal amounts; intervals of totals that are more skewed cover the true value too rarely
+FEW_AMOUNTS = 10  # equal amounts; intervals of totals that are more skewed cover the true value too rarely
 
 
 class CostedRows(NamedTuple):
@@ -66,10 +73,13 @@ class Quantity(NamedTuple):
             value = np.asarray(sums @ self.numerator * ((1.0 if self.is_share else weight) / (sums @ self.denominator)))
         return np.where(np.isfinite(value), value, np.nan)
 
-    def influence(self, sums: Floats, weight: float) -> Floats:
-        """Return the coefficients of a unit's sums in its influence on the quantity."""
-        scale = 1.0 if self.is_share else weight
-        return (scale * self.numerator - self.value(sums, weight) * self.denominator) / (sums @ self.denominator)  # type: ignore[no-any-return]
+    def influence(self, sums: Floats) -> Floats:
+        """Return the coefficients of a unit's sums in its influence on the quantity; 0 if this is undefined."""
+        scale = 1.0 if self.is_share else float(sums[2])
+        below = float(sums @ self.denominator)
+        if not below:
+            return np.zeros(4)
+        return np.asarray((scale * self.numerator - self.value(sums, scale) * self.denominator) / below)
 
 
 _NONE, _GAIN, _WEIGHT, _SAVED = np.eye(4)
@@ -79,10 +89,6 @@ QUANTITIES = {
     "savings_share": Quantity(_SAVED, _NONE, True, (-math.inf, 1.0)),
     "savings_over_all": Quantity(_SAVED - _GAIN, _WEIGHT, False, UNBOUNDED),
     "savings_over_all_share": Quantity(_SAVED - _GAIN, _NONE - _GAIN, True, (-math.inf, 1.0)),
-}
-TRIVIAL = {  # what the savings of predicting no row, or all rows, positive are, as combinations of the sums
-    NONE: np.array([_NONE, _GAIN, _WEIGHT, 0 * _SAVED]),
-    ALL: np.array([_NONE, _GAIN, _WEIGHT, _GAIN]),
 }
 
 
@@ -99,54 +105,38 @@ def measure_costs(
     """Return the costs of each model's decisions on checked rows; arguments as for `row_costs`."""
     positive = rows.positive
     leaks = rows.amounts.leaks(positive)
-    stakes = rows.amounts.stakes(positive).weighted(rows.weights)
-    if not stakes.gains.any():
-        raise ValueError("cost_fp and cost_fn must make some prediction cost more than the other, but none does")
-    with np.errstate(over="ignore"):
-        if not math.isfinite(stakes.none.sum() + np.abs(stakes.gains).sum()):
-            raise ValueError("cost_fp and cost_fn must have a finite sum, but it overflows")
+    stakes = rows.amounts.stakes(positive, rows.weights)
+    size = stakes.size()
     units = SamplingUnits.number(positive.size, rows.groups, None)
     counts = {model: stakes.counts(each) for model, each in rows.scores.items()}
     thresholds, decided = _decide(rows, counts, threshold, per_row_rule, bool(leaks))
-
-    def of_units(values: Floats) -> Floats:
-        return np.asarray(np.bincount(units.unit_by_row, values, units.n)) if units.grouped else values
-
-    weight = np.ones(positive.size) if rows.weights is None else rows.weights
-    columns = [of_units(each) for each in (stakes.none, stakes.gains, weight)]
-    saved = {key: of_units(np.where(each, stakes.gains, 0.0)) for key, each in decided.items()}
-    moments = {key: Moments.of([*columns, each]) for key, each in saved.items()}
+    columns = _columns_of(units, stakes, rows.weights, decided)
     drawn: dict[Key, Floats] = {}
     if settings.n_resamples:
-        is_drawn = rows.weights is not None or units.grouped  # otherwise all replicates have the same number of rows
+        keys = [key for key in decided if key[0] is not None]
+        fixed = [columns.saved_gains(key, slice(None)) for key in keys if key[1] != BEST]
+        each_row = [] if columns.weights is None else [columns.weights]  # otherwise all replicates have as many rows
         sample = CostSample(
-            units, stakes, list(rows.scores.values()),
-            [*columns[: 2 + is_drawn], *(each for (_, rule), each in saved.items() if rule != BEST)],
+            units, stakes, list(rows.scores.values()), [columns.none, columns.gains, *each_row, *fixed]
         )  # fmt: skip
-        drawn = _replicates(sample, list(saved), None if is_drawn else float(positive.size), settings, progress)
-    sizes = [np.abs(stakes.gains[of]) for of in (positive, ~positive)]
+        n_rows = None if each_row else float(positive.size)
+        drawn = _replicates(sample, keys, n_rows, settings, progress)
+    n_positive = int(np.count_nonzero(positive))
+    weight = 1.0 if rows.weights is None else math.sqrt(float(np.mean(np.square(rows.weights))))
+    typical = np.array([(none, gain, weight) for none, gain in stakes.typical(positive, size)])
     estimates = _Estimates(
-        settings, (int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))),
-        bool(np.min(rows.amounts.cost_tp) < 0),
-        np.array([_root_mean_square(each) for each in sizes if each.size]),
-    )  # fmt: skip
-    found = {
-        key: estimates.decision(key[1], thresholds[key], each, moments[key], drawn.get(key), f"{key[1]} of {key[0]}")
-        for key, each in decided.items()
-    }
-    any_moments = next(iter(moments.values()))
-    none, everything = (
-        estimates.decision(rule, at, np.full(positive.size, rule == ALL), any_moments, None, rule, TRIVIAL[rule])
-        for rule, at in ((NONE, math.inf), (ALL, -math.inf))
+        settings, (n_positive, positive.size - n_positive), bool(np.min(rows.amounts.cost_tp) < 0), units.n, typical
     )
+    sums, largest = columns.sums()
+    found = estimates.decisions(columns, sums, largest, thresholds, decided, drawn)
     models = {
         model: ModelCosts(found[model, BEST], found.get((model, FIXED)), found.get((model, PER_ROW)), counts[model])
         for model in rows.scores
     }
     return RowCosts(
-        models, none, everything, _differences(list(models), moments, drawn, pairs, settings), positive.size,
-        estimates.class_sizes[0], tuple(_cautions(found, leaks, per_row_rule)), pos_label, settings.n_resamples,
-        settings.confidence_level, settings.alternative,
+        models, found[None, NONE], found[None, ALL], _differences(list(models), sums, drawn, pairs, settings),
+        positive.size, n_positive, tuple(_cautions(found, leaks, per_row_rule)), pos_label,
+        settings.n_resamples, settings.confidence_level, settings.alternative,
     )  # fmt: skip
 
 
@@ -160,6 +150,8 @@ def _decide(
     """Return the threshold of each model and rule, and which rows it predicts positive."""
     at: dict[Key, float] = {}
     decided: dict[Key, NDArray[np.bool_]] = {}
+    for rule, each, n in ((NONE, math.inf, np.zeros), (ALL, -math.inf, np.ones)):
+        at[None, rule], decided[None, rule] = each, n(rows.positive.size, dtype=np.bool_)
     for model, scores in rows.scores.items():
         at[model, BEST] = at_thresholds.best_threshold(counts[model], "expected_cost", None, (1.0, 1.0, None)).threshold
         decided[model, BEST] = scores >= at[model, BEST]
@@ -170,6 +162,21 @@ def _decide(
             at[model, PER_ROW] = math.nan
             decided[model, PER_ROW] = rows.amounts.rule(scores)
     return at, decided
+
+
+def _columns_of(
+    units: SamplingUnits, stakes: Stakes, weights: Floats | None, decided: Mapping[Key, NDArray[np.bool_]]
+) -> CostColumns:
+    """Return the columns of rows, or their sums over clusters."""
+    if not units.grouped:
+        return CostColumns(*stakes, weights, decided)
+
+    def of_units(values: Floats) -> Floats:
+        return np.asarray(np.bincount(units.unit_by_row, values, units.n))
+
+    saved = {key: of_units(np.where(each, stakes.gains, 0.0)) for key, each in decided.items()}
+    each_weight = np.ones(stakes.gains.size) if weights is None else weights
+    return CostColumns(of_units(stakes.none), of_units(stakes.gains), of_units(each_weight), saved)
 
 
 def _replicates(
@@ -187,48 +194,72 @@ def _replicates(
 
 
 class _Estimates(NamedTuple):
-    """How estimates are made from the moments of units, and from replicates."""
+    """How estimates are made from sums over units, and from replicates."""
 
     settings: BootstrapSettings
     class_sizes: tuple[int, int]
     has_benefits: bool
-    one_more: Floats  # what one more mistake of each class would cost
+    n_units: int
+    typical: Floats  # what a typical row of each class costs and gains, and its weight: shape (n_classes, 3)
 
-    def decision(
+    def decisions(
         self,
-        rule: str,
-        threshold: float,
-        decided: NDArray[np.bool_],
-        moments: Moments,
-        drawn: Floats | None,
-        label: str,
-        combined: Floats = np.eye(4),  # noqa: B008 (never modified)
-    ) -> DecisionCost:
-        """Return the cost of decisions; `combined` has the four sums as combinations of the moments' columns."""
-        found = {
-            name: self._estimate(each, moments, drawn, combined, rule == BEST, f"{name} at {label}")
-            for name, each in QUANTITIES.items()
-        }
-        total, weight = found.pop("total"), float(moments.sums[2])
-        n_predicted = int(np.count_nonzero(decided))
-        return DecisionCost(rule, threshold, n_predicted, total, _scaled(total, 1 / weight), **found)
+        columns: CostColumns,
+        sums: Mapping[Key, Floats],
+        largest: Floats,
+        thresholds: Mapping[Key, float],
+        decided: Mapping[Key, NDArray[np.bool_]],
+        drawn: Mapping[Key, Floats],
+    ) -> dict[Key, DecisionCost]:
+        """Return the cost of each decision; `largest` has the size of the largest number in each column."""
+        forms = {key: np.array([each.influence(of) for each in QUANTITIES.values()]) for key, of in sums.items()}
+        units = {key: np.abs(form * largest).max(axis=1, keepdims=True) for key, form in forms.items()}
+        units = {key: np.where(unit, unit, 1.0) for key, unit in units.items()}
+        forms = {key: form / units[key] for key, form in forms.items()}
+        powers = columns.powers(forms)
+        found = {}
+        for key, rows in decided.items():
+            model, rule = key
+            more = forms[key] @ self._more_rows(rule).T
+            label = rule if model is None else f"{rule} of {model}"
+            estimates = {}
+            for i, (name, quantity) in enumerate(QUANTITIES.items()):
+                spread = SkewedSpread.of(self.n_units, float(units[key][i, 0]), powers[key][i], more[i])
+                estimates[name] = self._estimate(
+                    quantity, sums[key], spread, drawn.get(key), rule == BEST, f"{name} at {label}"
+                )
+            total, weight = estimates.pop("total"), float(sums[key][2])
+            n_predicted = int(np.count_nonzero(rows))
+            mean = _scaled(total, 1 / weight)
+            found[key] = DecisionCost(rule, thresholds[key], n_predicted, total, mean, **estimates)
+        return found
+
+    def _more_rows(self, rule: str) -> Floats:
+        """Return a typical row of each class for each way that the rule may decide it, with the four columns."""
+        return np.array(
+            [
+                [none, gain, weight, gain if predicted else 0.0]
+                for none, gain, weight in self.typical
+                for predicted in {NONE: (False,), ALL: (True,)}.get(rule, (False, True))
+            ]
+        )
 
     def _estimate(
-        self, quantity: Quantity, moments: Moments, drawn: Floats | None, combined: Floats, is_best: bool, label: str
+        self, quantity: Quantity, sums: Floats, spread: SkewedSpread, drawn: Floats | None, is_best: bool, label: str
     ) -> Estimate:
-        settings, weight, sums = self.settings, float(moments.sums[2]), combined @ moments.sums
-        value = float(quantity.value(sums, weight))
+        settings = self.settings
+        value = float(quantity.value(sums, float(sums[2])))
         if math.isnan(value):
             return Estimate(value, NOWHERE, math.nan, math.nan, 0, method=HALL)
         bounds = UNBOUNDED if self.has_benefits else quantity.bounds
-        powers = moments.powers(quantity.influence(sums, weight) @ combined)
-        caution = self._caution(quantity, sums, weight, powers)
-        hall, error = skewed_interval(value, moments.n, powers, settings.confidence_level, settings.alternative)
+        few, skewed = few_rows_caution(self.class_sizes), _caution(spread)
+        caution = "; ".join(filter(None, [few, skewed]))
+        hall = skewed_interval(value, *spread[1:], settings.confidence_level, settings.alternative)
         if not is_best:
-            return Estimate(value, _within(bounds, *hall), error, 0.0, 0, caution=caution, method=HALL)
+            return Estimate(value, _within(bounds, *hall), spread.error, 0.0, 0, caution=caution, method=HALL)
         if drawn is None:
             return Estimate(value, NOWHERE, math.nan, math.nan, 0, caution=caution)
-        replicates = quantity.value(drawn, weight)
+        replicates = quantity.value(drawn, float(sums[2]))
         made = make_estimate(
             label, abs, value, replicates, 0.0, settings, keep=False, class_sizes=self.class_sizes,
             limits=Limits(bounds, bounds),
@@ -237,30 +268,23 @@ class _Estimates(NamedTuple):
         if not math.isnan(low):  # what is subtracted from the ends of the percentiles, too
             optimism = [times * (float(np.nanmedian(replicates)) - value) for times in OPTIMISM]
             low, high = min(low, hall.low - max(optimism)), max(high, hall.high - min(optimism))
-        caution = "; ".join(filter(None, [made.caution, caution]))
+        caution = "; ".join(filter(None, [made.caution, skewed]))
         return replace(made, confidence_interval=_within(bounds, low, high), caution=caution, method=WIDER)
 
-    def _caution(self, quantity: Quantity, sums: Floats, weight: float, powers: tuple[float, float, float]) -> str:
-        """Return a caution if a few rows, or one more mistake, carry most of the total: intervals cover too rarely."""
-        unit, square, cube = powers
-        one_more = self.one_more * ((1.0 if quantity.is_share else weight) / (sums @ quantity.denominator))
-        largest = max(unit * math.sqrt(square), float(np.abs(one_more).max())) or 1.0
-        seen, one_more = unit / largest if square else 0.0, np.abs(one_more / largest)
-        square = seen**2 * square + float((one_more**2).sum())
-        cube = seen**3 * abs(cube) + float((one_more**3).sum())
-        skewness = cube / square**1.5 if square else 0.0
-        rows = skewness**-2 if skewness > 1e-6 else math.inf  # a sum of n equal amounts has skewness n ** -0.5
-        if rows >= FEW_AMOUNTS:
-            return ""
-        return (
-            f"{SKEWED}: it is as skewed as a sum of {count_of(round(rows), 'equal amount')}, and with fewer than "
-            f"{FEW_AMOUNTS}, such intervals cover the true value too rarely: use more rows"
-        )
+
+def _caution(spread: SkewedSpread) -> str:
+    """Return a caution if a few rows carry most of the estimate: intervals cover too rarely."""
+    if not spread.skewness or spread.skewness**-2 >= FEW_AMOUNTS:  # a sum of n equal amounts has skewness n ** -0.5
+        return ""
+    return (
+        f"{SKEWED}: it is as skewed as a sum of {count_of(round(spread.skewness**-2), 'equal amount')}, and with fewer "
+        f"than {FEW_AMOUNTS}, such intervals cover the true value too rarely: use more rows"
+    )
 
 
 def _differences(
     models: list[Any],
-    moments: Mapping[Key, Moments],
+    sums: Mapping[Key, Floats],
     drawn: Mapping[Key, Floats],
     pairs: NDArray[np.intp],
     settings: BootstrapSettings,
@@ -268,21 +292,15 @@ def _differences(
     """Return the differences of total costs of models by each rule that all models have."""
     total, found = QUANTITIES["total"], {}
     for rule in (BEST, FIXED, PER_ROW) if len(pairs) and drawn else ():
-        if all((model, rule) in moments for model in models):
-            sums = [moments[model, rule].sums for model in models]
-            weight = float(sums[0][2])
-            values = np.array([float(total.value(each, weight)) for each in sums])
+        if all((model, rule) in sums for model in models):
+            weight = float(sums[models[0], rule][2])
+            values = np.array([float(total.value(sums[model, rule], weight)) for model in models])
             replicates = np.stack([total.value(drawn[model, rule], weight) for model in models], axis=1)
             _, fields = compare_numbers(values, replicates, pairs, settings, UNBOUNDED)
             found[rule] = tuple(
                 Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True)
             )
     return found
-
-
-def _root_mean_square(values: Floats) -> float:
-    largest = float(values.max()) or 1.0
-    return largest * math.sqrt(float(np.mean(np.square(values / largest))))
 
 
 def _within(bounds: tuple[float, float], low: float, high: float) -> Interval:
@@ -300,7 +318,7 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
 
 
 def _cautions(
-    found: Mapping[tuple[Any, str], DecisionCost], leaks: list[tuple[str, str]], per_row_rule: bool | None
+    found: Mapping[Key, DecisionCost], leaks: list[tuple[str, str]], per_row_rule: bool | None
 ) -> Iterator[str]:
     """Yield cautions about the results."""
     for name, of_class in leaks:
@@ -309,7 +327,11 @@ def _cautions(
             f"{name} is 0 in all {of_class} rows and not in all other rows: it reveals the label, so no decision may "
             f"use it. Total costs at thresholds are right, but {measured}"
         )
-    cautions = {f"{printable(str(model))} ({rule})": each.total.caution for (model, rule), each in found.items()}
+    cautions = {
+        f"{printable(str(model))} ({rule})": each.total.caution
+        for (model, rule), each in found.items()
+        if model is not None
+    }
     skewed = [name for name, caution in cautions.items() if SKEWED in caution]
     if skewed:
         yield (

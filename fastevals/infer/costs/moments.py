@@ -1,63 +1,103 @@
-"""Moments of sums over independent units, for intervals of ratios of these sums."""
+"""Sums of costs over independent units, and the spread of estimates that are ratios of these sums."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.cost_sensitive import add_powers
 
 Floats = NDArray[np.float64]
+Key = tuple[Any, str]  # model and rule
 
-UNITS_TOGETHER = 4096  # whose products stay in a core's cache
+UNITS_TOGETHER = 8192  # whose columns stay in a core's cache
+TYPICAL_ROWS_ADDED = 0.5  # to each class, decided each way, as Jeffreys' prior counts half a success and half a failure
 
 
-class Moments(NamedTuple):
-    """Sums of columns over independent units, and sums of products of two and of three columns.
+class CostColumns(NamedTuple):
+    """Numbers of independent units (rows or clusters): arrays of shape (n_units,)."""
 
-    Products are of columns divided by `scales`, so that they neither overflow nor underflow.
-    """
+    none: Floats  # cost if all rows are predicted negative
+    gains: Floats  # cost saved if all rows are predicted positive
+    weights: Floats | None  # None: 1 each
+    saved: Mapping[Key, NDArray[Any]]  # gains of the rows predicted positive; for rows, whether they are
 
-    n: int
-    sums: Floats  # (n_columns,)
-    squares: Floats  # (n_columns, n_columns)
-    cubes: Floats  # (n_columns, n_columns, n_columns)
-    scales: Floats  # (n_columns,)
+    def saved_gains(self, key: Key, of: slice) -> Floats:
+        """Return the gains that a decision saves in some units."""
+        each = self.saved[key][of]
+        return np.where(each, self.gains[of], 0.0) if each.dtype == np.bool_ else each
+
+    def _block(self, of: slice) -> Iterator[tuple[Floats, ...]]:
+        """Yield the four columns of some units for each decision."""
+        none, gains = self.none[of], self.gains[of]
+        weights = np.ones(none.size) if self.weights is None else self.weights[of]
+        for key in self.saved:
+            yield none, gains, weights, self.saved_gains(key, of)
+
+    def _over_units(self, task: Any) -> list[Any]:
+        """Return the results of a task for all blocks of units, in order."""
+        parts = run(lambda part: [task(of) for of in blocks(part, UNITS_TOGETHER)], chunks(self.none.size))
+        return [each for part in parts for each in part]
+
+    def sums(self) -> tuple[dict[Key, Floats], Floats]:
+        """Return the four sums for each decision, and the largest size of a number in each column."""
+
+        def task(of: slice) -> tuple[Floats, Floats]:
+            of_decisions = list(self._block(of))
+            largest = [float(np.abs(each).max()) for each in (*of_decisions[0][:3], of_decisions[0][1])]
+            first = [float(each.sum()) for each in of_decisions[0][:3]]
+            return np.array([[*first, float(each[3].sum())] for each in of_decisions]), np.array(largest)
+
+        found = self._over_units(task)
+        totals = np.sum([each for each, _ in found], axis=0)
+        return dict(zip(self.saved, totals, strict=True)), np.max([each for _, each in found], axis=0)
+
+    def powers(self, forms: Mapping[Key, Floats]) -> dict[Key, Floats]:
+        """Return sums of squares, cubes and fourth powers of linear forms in the four columns, for each decision.
+
+        Forms have shape (n_forms, 4), the sums shape (n_forms, 3).
+        """
+
+        def task(of: slice) -> Floats:
+            sums = np.zeros((len(forms), *next(iter(forms.values())).shape[:1], 3))
+            for columns, form, out in zip(self._block(of), forms.values(), sums, strict=True):
+                add_powers(*columns, form, out)
+            return sums
+
+        return dict(zip(forms, np.sum(self._over_units(task), axis=0), strict=True))
+
+
+class SkewedSpread(NamedTuple):
+    """The spread of an estimate over samples."""
+
+    error: float  # standard error
+    wider: float  # the same, with half a row more in each class, decided each way
+    skewness: float  # of the estimate's distribution, with these rows
+    degrees: float  # degrees of freedom of the squared error, smaller for heavy tails; 0 for a single unit
 
     @classmethod
-    def of(cls, columns: Sequence[Floats]) -> Self:
-        """Add up columns of shape (n_units,), and their products."""
-        k = len(columns)
-        scales = np.array([np.abs(each).max(initial=0.0) or 1.0 for each in columns])
-        i, j = np.triu_indices(k)
+    def of(cls, n: int, unit: float, powers: Floats, more: Floats) -> SkewedSpread:
+        """Return the spread of an estimate from its influences in a unit of size.
 
-        def added(part: slice) -> tuple[Floats, Floats, Floats]:
-            sums, squares, cubes = np.zeros(k), np.zeros(i.size), np.zeros((i.size, k))
-            for block in blocks(part, UNITS_TOGETHER):
-                rows = np.stack([each[block] for each in columns])
-                sums += rows.sum(axis=1)
-                rows /= scales[:, None]
-                products = rows[i] * rows[j]
-                squares += products.sum(axis=1)
-                cubes += np.einsum("pu,cu->pc", products, rows)  # whose bits no library's threads change
-            return sums, squares, cubes
-
-        sums, squares, cubes = (sum(each) for each in zip(*run(added, chunks(columns[0].size)), strict=True))
-        square, cube = np.empty((k, k)), np.empty((k, k, k))
-        square[i, j] = square[j, i] = squares
-        cube[i, j] = cube[j, i] = cubes
-        return cls(columns[0].size, np.asarray(sums), square, cube, scales)
-
-    def powers(self, coefficients: Floats) -> tuple[float, float, float]:
-        """Return a scale, and sums of squares and cubes of a linear combination of columns, divided by the scale."""
-        at = coefficients * self.scales
-        unit = float(np.abs(at).max()) or 1.0
-        at /= unit
-        square = float(at @ self.squares @ at)
-        least = self.n * np.finfo(np.float64).eps * float(np.abs(at) @ self.squares @ np.abs(at))
-        if square <= least:  # equal up to rounding in all units
-            return unit, 0.0, 0.0
-        return unit, square, float(np.einsum("i,j,k,ijk->", at, at, at, self.cubes))
+        `powers` are the sums over n units of their squares, cubes and fourth powers; `more` has the influences of the
+        rows of which half a row is added. The variance of a sample's variance matches that of chi-square (Satterthwaite
+        1946) with 2 n / (kurtosis - 1) degrees of freedom.
+        """
+        if n < 2:
+            return cls(math.nan, math.nan, 0.0, 0.0)
+        square, cube, fourth = (float(each) for each in powers)
+        if square <= n * (64 * np.finfo(np.float64).eps) ** 2:  # equal up to rounding in all units
+            square = cube = fourth = 0.0
+        degrees = n - 1.0
+        if square:
+            kurtosis = n * fourth / square**2
+            degrees = min(degrees, 2 * n / (kurtosis - 1)) if kurtosis > 1 else degrees
+        more_square = square + TYPICAL_ROWS_ADDED * float((more**2).sum())
+        skewness = (cube + TYPICAL_ROWS_ADDED * float((more**3).sum())) / more_square**1.5 if more_square else 0.0
+        error, wider = (unit * math.sqrt(each * n / (n - 1)) for each in (square, more_square))
+        return cls(error, wider, skewness, degrees)

@@ -109,20 +109,26 @@ def row_costs(
     in it.
 
     A total is the number of rows (or their weight) times the mean cost. Intervals of rules that are not chosen on the
-    rows are Hall's [2]_: a t interval whose skewness is removed by a transformation. They need no resampling. A
-    threshold chosen on the same rows makes the cost look too low. So replicates choose it anew, and each end of the
+    rows are Hall's [2]_: a t interval whose skewness is removed by a transformation. They need no resampling. Two
+    corrections keep them from being too narrow. The degrees of freedom of t are those of the variance of heavy-tailed
+    amounts [3]_. Variance and skewness include half a row more of each class, decided each way, with the class's root
+    mean square amounts, because mistakes that are rare in the sample may be more frequent in other samples. A threshold
+    chosen on the same rows makes the cost look too low. So replicates choose it anew, and each end of the
     interval comes from Hall's interval or from their percentiles, whichever is further out; both are corrected for the
     optimism as in `bootstrap`. Differences use paired replicates; their intervals are simultaneous
     over all pairs (max-T), separately for each rule.
 
     If a few rows carry most of the amount, no method has the stated coverage, because the next large amount has not
-    been seen yet. `Estimate.caution` says so if the total is more skewed than a total of 30 equal amounts.
+    been seen yet. `Estimate.caution` says so if the estimate is as skewed as a sum of fewer than 10 equal amounts. It
+    also warns if a class has fewer than 50 rows.
 
     References
     ----------
     .. [1] Elkan (2001), The foundations of cost-sensitive learning, IJCAI, equation 1.
     .. [2] Hall, P. (1992), "On the Removal of Skewness by Transformation", Journal of the Royal Statistical Society B
        54, 221-228.
+    .. [3] Satterthwaite (1946), "An Approximate Distribution of Estimates of Variance Components", Biometrics Bulletin
+       2, 110-114.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import pytest
 
 import fastevals
 from fastevals import Ranking, RowCosts, UndefinedMetricWarning, row_costs
-from fastevals.infer.costs.moments import Moments
+from fastevals.infer.costs.moments import CostColumns, SkewedSpread
 from fastevals.infer.means import skewed_interval
 from tests.reference import row_costs as reference
 
@@ -172,52 +172,73 @@ def test_a_benefit_may_make_the_total_negative() -> None:
 # The interval of a skewed total ---------------------------------------------------------------------------------------
 
 
-def test_moments_are_sums_of_products() -> None:
-    columns = np.random.default_rng(0).lognormal(size=(3, 10_000))
-    moments = Moments.of(list(columns))
-    for coefficients in np.array([[1.0, 0, 0], [2, -1, 0.5]]):
-        values = coefficients @ columns
-        unit, square, cube = moments.powers(coefficients)
-        np.testing.assert_allclose(
-            (unit**2 * square, unit**3 * cube), ((values**2).sum(), (values**3).sum()), rtol=1e-10
-        )
-    assert moments.powers(np.zeros(3)) == (1.0, 0.0, 0.0)
+def test_powers_are_those_of_linear_forms_in_the_columns() -> None:
+    none, gains, weights = np.random.default_rng(0).lognormal(size=(3, 20_000))
+    decided = gains > 1
+    saved = np.where(decided, gains, 0)
+    forms = np.array([[1.0, 0, 0, -1], [2, -1, 0.5, 3]])
+    for saved_by in (decided, saved):
+        columns = CostColumns(none, gains, weights, {("a", "best threshold"): saved_by})
+        (powers,) = columns.powers({("a", "best threshold"): forms}).values()
+        values = forms @ [none, gains, weights, saved]
+        np.testing.assert_allclose(powers, [[(each**p).sum() for p in (2, 3, 4)] for each in values], rtol=1e-10)
+        (sums,), largest = columns.sums()[0].values(), columns.sums()[1]
+        np.testing.assert_allclose(sums, [each.sum() for each in (none, gains, weights, saved)])
+        np.testing.assert_array_equal(largest, [each.max() for each in (none, gains, weights, gains)])
+
+
+def test_a_heavy_tail_has_fewer_degrees_of_freedom_and_typical_rows_widen() -> None:
+    even, one_large = np.tile([1.0, -1.0], 50), np.append(99.0, np.full(99, -1.0))
+    of_powers = [np.array([(each**p).sum() for p in (2, 3, 4)]) for each in (even, one_large)]
+    no_rows = np.array([0.0])
+    spreads = [SkewedSpread.of(100, 2.0, powers, no_rows) for powers in of_powers]
+    assert [each.degrees for each in spreads] == pytest.approx([99, 200 / 97.0102], rel=1e-3)
+    assert spreads[0] == (pytest.approx(2 * 100 / 99**0.5), pytest.approx(2 * 100 / 99**0.5), 0.0, 99)
+    more = SkewedSpread.of(100, 1.0, of_powers[0], np.array([10.0, 0.0]))
+    assert (more.error, more.wider) == pytest.approx(((100 / 0.99) ** 0.5, (150 / 0.99) ** 0.5))
+    assert more.skewness == pytest.approx(500 / 150**1.5)
 
 
 def test_an_interval_without_skewness_is_a_t_interval() -> None:
-    interval, error = skewed_interval(10.0, 5, (1.0, 0.8, 0.0), 0.95)
-    assert error == 1.0
+    interval = skewed_interval(10.0, 1.0, 0.0, 4, 0.95)
     assert interval == pytest.approx((10 - 2.7764451052, 10 + 2.7764451052))
-    assert skewed_interval(10.0, 5, (1.0, 0.8, 0.0), 0.95, "less")[0] == (-math.inf, pytest.approx(10 + 2.1318467863))
+    assert skewed_interval(10.0, 1.0, 0.0, 4, 0.95, "less") == (-math.inf, pytest.approx(10 + 2.1318467863))
+    assert all(map(math.isnan, skewed_interval(10.0, math.nan, 0.0, 0, 0.95)))
 
 
 def test_an_interval_inverts_halls_transformation() -> None:
-    (low, high), error = skewed_interval(10.0, 1000, (2.0, 1.0, 3 / 8), 0.9)
-    k = 3.0 / 4.0**1.5
+    k, error = 3.0 / 4.0**1.5, 2.0
+    low, high = skewed_interval(10.0, error, k, 999, 0.9)
     transformed = [x + k * x**2 / 3 + k**2 * x**3 / 27 + k / 6 for x in ((10 - end) / error for end in (low, high))]
-    assert transformed == pytest.approx([1.6463788, -1.6463788], rel=1e-6)  # quantiles of t
+    assert transformed == pytest.approx([1.6463803, -1.6463803], rel=1e-6)  # quantiles of t
     assert high - 10 > 10 - low
 
 
+def test_no_mistake_seen_is_no_cost_of_zero() -> None:
+    found = row_costs(np.arange(100) > 49, np.arange(100.0), cost_fn=np.full(100, 7.0), threshold=50, n_resamples=0)
+    fixed = found["y_score"].fixed
+    assert fixed is not None
+    assert fixed.total.value == fixed.total.confidence_interval.low == 0
+    assert fixed.total.confidence_interval.high > 7
+    assert found.none.savings.confidence_interval == (0, 0)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "prevalence"), [(3000, 0.05), (300, 0.5)])
-def test_intervals_of_skewed_totals_cover(n: int, prevalence: float) -> None:
+@pytest.mark.parametrize(("n", "prevalence", "spread"), [(3000, 0.05, 1.0), (300, 0.5, 0.5), (300, 0.5, 1.5)])
+def test_intervals_of_skewed_totals_cover(n: int, prevalence: float, spread: float) -> None:
     """Count how often intervals contain the true value; docs/coverage.md has more settings."""
     rng, hits = np.random.default_rng(0), {"fixed": 0, "best": 0}
-    at, sets = 1.4, 300
-    missed, alarms = prevalence * 0.4602, (1 - prevalence) * 0.0808  # normal scores at distance 1.5
+    at, sets = (1.125 - math.log(5 * prevalence / (1 - prevalence))) / 1.5, 300  # the threshold of the least cost
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         for seed in range(sets):
             y = rng.random(n) < prevalence
-            amounts = rng.lognormal(math.log(100) - 0.125, 0.5, n)
+            amounts = rng.lognormal(math.log(100) - spread**2 / 2, spread, n)
             score = 1.5 * y + rng.normal(size=n)
             found = row_costs(y, score, cost_fp=20, cost_fn=amounts, threshold=at, n_resamples=199, rng=seed)["y_score"]
-            assert found.fixed is not None
-            low, high = found.fixed.mean.confidence_interval
-            hits["fixed"] += low <= 100 * missed + 20 * alarms <= high
-            low, high = found.best.mean.confidence_interval
-            hits["best"] += low <= least_cost(prevalence) <= high
+            for name in hits:
+                low, high = getattr(found, name).mean.confidence_interval
+                hits[name] += low <= least_cost(prevalence) <= high
     assert min(hits.values()) >= 0.92 * sets
 
 
