@@ -91,6 +91,8 @@ NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover the true value too rarely
 TIE = 2.0**-50  # relative distance below which values are equal up to rounding
 SUSPICIOUS_SHARE = 0.75  # if this share of replicates is on one side of a maximum, it may be extreme by chance
+EXTREME = "which may be extreme by chance: check it on other rows"
+BIASED_ERROR = "which is biased upwards: read the debiased error of `calibration`"
 
 
 def bootstrap(
@@ -427,7 +429,7 @@ def make_estimate(
         number_or_array(bias),
         undefined if undefined.ndim else int(undefined),
         replicates if keep else None,
-        _caution(columns, values, settings.method, class_sizes, limits) if not np.isnan(low).all() else "",
+        _caution(spec, columns, values, settings.method, class_sizes, limits) if not np.isnan(low).all() else "",
         interval_method(settings.method, limits),
     )
 
@@ -473,7 +475,14 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
         warn_undefined(f"the interval of {label}", reason)
 
 
-def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None, limits: Limits) -> str:
+def _caution(
+    spec: MetricSpec | Callable[..., Any],
+    columns: Floats,
+    values: Floats,
+    method: str,
+    class_sizes: tuple[int, int] | None,
+    limits: Limits,
+) -> str:
     """Return why the interval of a maximum may cover the true value too rarely, or an empty string."""
     if limits.optimized is None:
         return ""
@@ -488,7 +497,8 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
         share_beyond = max(below, 1 - below)
         if share_beyond >= SUSPICIOUS_SHARE:
             beyond = f"{100 * share_beyond:.0f} % of replicates lie on one side of the estimate"
-            reasons.append(f"{beyond}, which may be extreme by chance: check it on other rows")
+            is_biased = isinstance(spec, MetricSpec) and spec.name.endswith("calibration_error")
+            reasons.append(f"{beyond}, {BIASED_ERROR if is_biased else EXTREME}")
     return "; ".join(filter(None, reasons))
 
 

@@ -194,6 +194,10 @@ def test_a_caution_says_where_that_is_not_so():
     said = [each["ks_statistic"].caution for each in chance]
     why = " % of replicates lie on one side of the estimate, which may be extreme by chance: check it on other rows"
     assert sum(each.endswith(why) for each in said) > 5
+    p = np.random.default_rng(0).beta(1, 9, 3000)
+    y = np.random.default_rng(1).random(3000) < p
+    (calibrated,) = bootstrap((y, p), "ece", n_resamples=199, rng=0).values()
+    assert calibrated.caution.endswith("which is biased upwards: read the debiased error of `calibration`")
     for method in ("percentile", "basic", "normal"):
         found = bootstrap(data(), metric("f1", best="f1"), method=method, n_resamples=99, rng=0)
         assert f"{method!r} does not fully correct for that" in found["f1(best='f1')"].caution
