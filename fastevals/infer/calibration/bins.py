@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastevals._validation.arrays import refuse_weighted
 from fastevals.counts import ThresholdCounts
 from fastevals.document.frames import Columns, make_columns
-from fastevals.infer.calibration.forecasts import CountedForecasts, Forecasts, bins_of
+from fastevals.infer.calibration.forecasts import Block, CountedForecasts, Forecasts
 from fastevals.infer.proportions import share_interval
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_metrics import Bins, Strategy, cut_bins
@@ -129,21 +129,16 @@ def _effective_rows(forecasts: Forecasts, bins: Bins, weight: Floats, alpha: flo
     """Return the number of independent rows with the same variance of each bin's rate; NaN with a single cluster."""
     from scipy.special import ndtri, stdtrit
 
-    n_bins, n_clusters = weight.size, forecasts.n_clusters
-    assert n_clusters is not None
-    sums, squared = np.zeros((n_bins, n_clusters)), np.zeros(n_bins)
-    present = np.zeros((n_bins, n_clusters), dtype=bool)
-    for block in forecasts.blocks(n_bins * n_clusters):
-        assert block.clusters is not None
-        here = bins_of(block.p[0], bins.edges)
-        at, (negatives, positives) = here * n_clusters + block.clusters, block.weights
-        residuals = positives - (negatives + positives) * bins.fraction_of_positives[here]
-        sums += np.bincount(at, residuals, sums.size).reshape(sums.shape)
-        squared += np.bincount(here, block.squares.sum(axis=0), n_bins)
-        present.ravel()[at] = True
-    n, rate = present.sum(axis=1), bins.fraction_of_positives
+    rate = bins.fraction_of_positives
+
+    def residuals(block: Block, at: NDArray[np.intp]) -> list[Floats]:
+        negatives, positives = block.weights
+        return [positives - (negatives + positives) * rate[at], np.ones(at.size)]
+
+    sums, rows_of_clusters = forecasts.by_cluster(bins.edges, residuals)
+    n, squared = np.diff(rows_of_clusters.indptr), forecasts.squares_in(bins.edges, bins.starts)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.square(sums).sum(axis=1) / weight**2 * n / (n - 1)
+        variance = sums.power(2).sum(axis=1) / weight**2 * n / (n - 1)
         rows = np.minimum(rate * (1 - rate) / variance, weight**2 / squared)
         rows *= np.square(ndtri(alpha / 2) / stdtrit(n - 1, alpha / 2))
         return np.where(n > 1, np.where((rate == 0) | (rate == 1), n, rows), np.nan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,19 @@ from numpy.typing import NDArray
 from fastevals._kernels.residuals import add_residuals
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.calibration.bins import BinOptions
-from fastevals.infer.calibration.forecasts import Block, Forecasts, bins_of
+from fastevals.infer.calibration.forecasts import Block, Forecasts
 from fastevals.measure.calibration_errors import debias, has_pairs, root_of
 from fastevals.measure.probability_metrics import FEW_BINS, Strategy, cut_bins
 from fastevals.results import NOWHERE, Frozen, Interval, check_confidence_level
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 
 MANY_ALONE = 0.05  # share of the weight in bins of a single row, from which on it is a caution
 ROUGH_CLUSTERS = 50  # number of clusters below which the interval is rough
-MOST_SUMS = 50_000_000  # bins times clusters
+MOST_BINS = 7000  # with clusters: their covariance matrix then has 400 MB
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -109,6 +112,11 @@ def make_error(forecasts: Forecasts, options: BinOptions, confidence_level: floa
     sums = sums_of(forecasts, options)
     squared = debias(sums.weight, sums.squared_weight, sums.residuals, sums.squared_residuals)
     several = has_pairs(sums.weight, sums.squared_weight)
+    if forecasts.n_clusters is not None and several.sum() > MOST_BINS:
+        raise ValueError(
+            f"n_bins must be at most {MOST_BINS:,} with clusters, not counting bins of a single cluster; got "
+            f"{several.sum():,}"
+        )
     ends, squared_error, pvalue = NOWHERE, math.nan, math.nan
     law = ErrorLaw.of(sums.take(several)) if several.any() else None
     if law is None:
@@ -160,7 +168,7 @@ class Sums:
         Sums of w u, w^2 u and (w u)^2.
     variances, squared_variances : ndarray of shape (n_bins,)
         Sums of w^2 v and w^4 v^2, always over rows, even with clusters.
-    of_clusters : ndarray of shape (2, n_bins, n_clusters), or None
+    of_clusters : pair of sparse arrays of shape (n_bins, n_clusters), or None
         Sums of w and of w u in each cluster.
     """
 
@@ -171,12 +179,12 @@ class Sums:
     squared_residuals: Floats
     variances: Floats
     squared_variances: Floats
-    of_clusters: Floats | None
+    of_clusters: list[csr_array[Any]] | None
 
     def take(self, bins: NDArray[np.bool_]) -> Sums:
         """Return the sums of some bins."""
         of_bins = {each.name: getattr(self, each.name)[bins] for each in fields(self)[:-1]}
-        return Sums(**of_bins, of_clusters=None if self.of_clusters is None else self.of_clusters[:, bins])
+        return Sums(**of_bins, of_clusters=self.of_clusters and [each[bins] for each in self.of_clusters])
 
 
 def sums_of(forecasts: Forecasts, options: BinOptions) -> Sums:
@@ -195,20 +203,14 @@ def sums_of(forecasts: Forecasts, options: BinOptions) -> Sums:
     )
     if n_clusters is None:
         return Sums(weight, squared_weight, residuals, products, squared_residuals, variances, squared_variances, None)
-    if n_bins * n_clusters > MOST_SUMS:
-        raise ValueError(
-            f"n_bins times the number of clusters must be at most {MOST_SUMS:,}, got {n_bins * n_clusters:,}"
-        )
-    sums = np.zeros((2, n_bins * n_clusters))
-    for block in forecasts.blocks(n_bins * n_clusters):
-        assert block.clusters is not None
+
+    def of_rows(block: Block, _: NDArray[np.intp]) -> list[Floats]:
         p = block.p[0]
-        at = bins_of(p, edges) * n_clusters + block.clusters
-        sums[0] += np.bincount(at, block.weights.sum(axis=0), sums.shape[1])
-        sums[1] += np.bincount(at, (block.weights * np.stack((-p, 1 - p))).sum(axis=0), sums.shape[1])
-    weights, of_clusters = clusters = sums.reshape(2, n_bins, n_clusters)
-    products, squared_residuals = (weights * of_clusters).sum(axis=1), (of_clusters**2).sum(axis=1)
-    squared_weight = (weights**2).sum(axis=1)
+        return [block.weights.sum(axis=0), (block.weights * np.stack((-p, 1 - p))).sum(axis=0)]
+
+    weights, of_clusters = clusters = forecasts.by_cluster(edges, of_rows)
+    products, squared_residuals = weights.multiply(of_clusters).sum(axis=1), of_clusters.power(2).sum(axis=1)
+    squared_weight = weights.power(2).sum(axis=1)
     return Sums(weight, squared_weight, residuals, products, squared_residuals, variances, squared_variances, clusters)
 
 
@@ -253,18 +255,16 @@ class ErrorLaw:
             covariance: Covariance = np.maximum(squares, 0.0) / pairs
         else:
             weights, residuals = sums.of_clusters
-            scale = np.sqrt(pairs)
-            scaled = residuals / scale[:, np.newaxis]
-            null = scaled @ scaled.T
-            scaled = (residuals - gaps[:, np.newaxis] * weights) / scale[:, np.newaxis]
-            covariance = scaled @ scaled.T
+            scale = np.sqrt(pairs)[:, np.newaxis]
+            centred = residuals - weights.multiply(gaps[:, np.newaxis])
+            null, covariance = ((each @ each.T).toarray() / scale / scale.T for each in (residuals, centred))
         plain = float(shares @ gaps**2)
         at_shift = sums.variances / sums.weight
         slopes = [_slopes(shares, gaps, covariance), _slopes(shares, at_shift, covariance if null.ndim == 2 else null)]
         if sums.of_clusters is None:
             spread = float((gaps**2 - plain) ** 2 @ sums.squared_weight)
         else:
-            spread = float(np.sum(((gaps**2 - plain) @ sums.of_clusters[0]) ** 2))
+            spread = float(np.sum((weights.T @ (gaps**2 - plain)) ** 2))
         return cls(
             2 * _trace_of_power(shares, null, 2),
             8 * _trace_of_power(shares, null, 3),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
 from fastevals._validation.arrays import power_of_two, usual_unit
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking.ranking import Ranking
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 ROWS_IN_CACHE = 1 << 14  # entries of a block, few enough that all sums over it stay in the nearest caches
@@ -103,6 +106,23 @@ class Forecasts(ABC):
             ]
 
         return [each for results in run(sweep_chunk, chunks(self.size)) for each in results]
+
+    def by_cluster(
+        self, edges: Floats, values: Callable[[Block, NDArray[np.intp]], list[Floats]]
+    ) -> list[csr_array[Any]]:
+        """Return one model's sums over the rows of each bin in each cluster, of shape (n_bins, n_clusters).
+
+        `values` returns arrays with one value per row, given a block and the bins of its rows.
+        """
+        from scipy.sparse import coo_array
+
+        shape = edges.size - 1, self.n_clusters
+        sums: list[Any] = []
+        for block in self.blocks((edges.size - 1) * (self.n_clusters or 0)):
+            at = bins_of(block.p[0], edges)
+            found = [coo_array((each, (at, block.clusters)), shape).tocsr() for each in values(block, at)]
+            sums = [one + other for one, other in zip(sums, found, strict=True)] if sums else found
+        return sums
 
     def blocks(self, n: int) -> Iterator[Block]:
         """Yield all blocks, of about `n` entries each, or of `ROWS_PER_BLOCK` if `n` is smaller."""

@@ -12,6 +12,7 @@ from scipy import stats
 
 import fastevals
 from fastevals import Ranking, calibration
+from fastevals.infer.calibration import errors
 from fastevals.infer.calibration.errors import ErrorLaw, sums_of
 from fastevals.measure.calibration_errors import debiased_squared_calibration_error
 from fastevals.scale import ProbabilitySummary
@@ -156,13 +157,16 @@ def test_what_may_mislead(y: Any, p: Any, said: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
-def test_few_clusters_and_too_many_sums() -> None:
+def test_few_clusters_and_many_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     y, p = rows(60)
     assert "rough below 50 clusters, got 6" in calibration(y, p, groups=np.arange(60) // 10).error.caution
     assert "a bin of two clusters" in calibration(y, p, groups=np.zeros(60)).error.caution
-    many = calibration(y, p, groups=np.arange(60), n_bins=1_000_000, strategy="uniform")
-    with pytest.raises(ValueError, match=r"n_bins times the number of clusters must be at most 50,000,000"):
-        _ = many.error
+    clusters = {"groups": np.arange(60), "strategy": "uniform"}
+    error = calibration(y, np.round(p, 1), **clusters, n_bins=1_000_000).error  # most bins are empty
+    assert error.n_bins == calibration(y, np.round(p, 1), **clusters, n_bins=20).error.n_bins
+    monkeypatch.setattr(errors, "MOST_BINS", 3)
+    with pytest.raises(ValueError, match=r"n_bins must be at most 3 with clusters, .* got 1?\d$"):
+        _ = calibration(y, np.round(p, 1), **clusters).error
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
