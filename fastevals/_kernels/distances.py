@@ -10,9 +10,10 @@ def sweep_distances(x, x_rows, y, y_rows, places, rows, totals, previous, sums):
     """Merge a part of two ascending samples, and sum up the distances between their distribution functions.
 
     `x_rows` has the rows of each score, or is empty if each score is one row. `places` is where the part starts and
-    stops in x and in y. `rows` are the rows of x and of y below the part, and `totals` all their rows. `previous` is
-    the score before the part. sums[0] becomes the largest distance times both totals, sums[1] the highest score at
-    which it is attained (infinite if the distance is 0), and sums[2] the area between the distribution functions.
+    stops in x and in y. `rows` are the numbers of rows of x and of y below the part, and `totals` the numbers of all
+    rows. `previous` is the score before the part. sums[0] becomes the largest distance times both totals, sums[1] the
+    highest score at which it is attained (infinite if the distance is 0), and sums[2] the area between the distribution
+    functions.
 
     Each score has a signed distance from `previous`, in which stretches count as negative where the distribution
     function of y is higher. sums[3] becomes the signed distance of the last score, sums[4] and sums[5] the sums of

@@ -122,7 +122,7 @@ class GroupComparison(Frozen):
         return self._concluded("group", self.metric)
 
     def _concluded(self, noun: str, metric: str) -> str:
-        """Return the conclusion with another word for the groups and another name of the metric."""
+        """Return the conclusion, given the words for a group and for the metric."""
         return " ".join(said for model in self.heterogeneity for said in self._sentences(model, noun, metric))
 
     def _sentences(self, model: Any, noun: str, metric: str) -> Iterator[str]:

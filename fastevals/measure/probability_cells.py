@@ -95,7 +95,7 @@ def pooled_counts(
 ) -> ThresholdCounts:
     """Return counts with the rows of both classes in a cell at their mean probability, as for bins or an isotonic fit.
 
-    If each class had its own mean, an edge between the two would tell the classes apart. `amounts` are as for
+    If each class had its own mean, a bin's edge between the two means would separate the classes. `amounts` are as for
     `counts_of_cells`.
     """
     counted = cells if amounts is None else amounts

@@ -233,7 +233,7 @@ class OverModel(TypedDict):
     metrics: Annotated[dict[str, OverMetric], "by metric"]
     calibration: Annotated[
         list[RatioOfValue | None] | None,
-        "for each value, in the order of `values`; null unless scores are probabilities, or without blocks",
+        "for each value, in the order of `values`; null if scores are not probabilities, or if values have no blocks",
     ]
 
 

@@ -45,7 +45,7 @@ class Totals:
     rows, weight : ndarray of shape (2,)
         Number of rows and their weight.
     inner : ndarray of shape (2,)
-        Number of rows with other probabilities than 0 and 1.
+        Number of rows whose probability is neither 0 nor 1.
     predicted : float
         Sum of the weighted probabilities.
     excess : float
@@ -297,8 +297,9 @@ class Spread(NamedTuple):
     covariance : ndarray of shape (4, n_models, n_models)
         Covariance between models of each of `QUANTITIES` (for the ratio, of the logarithm).
     degrees : ndarray of shape (4, n_models)
-        Degrees of freedom of Student's t for each of `QUANTITIES`. A slope has at most the number of inner rows of the
-        rarer class minus 1, because these rows determine its variance. Covariances without degrees of freedom are NaN.
+        Degrees of freedom of Student's t for each of `QUANTITIES`. For a slope, these are at most the number of inner
+        rows of the rarer class minus 1, because inner rows determine the variance. Covariances without degrees of
+        freedom are NaN.
     null_variances : ndarray of shape (n_models, 2)
         Variances of the predicted minus the observed sum, and of the excess of the squared error, if the probabilities
         are true.

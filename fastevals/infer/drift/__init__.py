@@ -1,1 +1,1 @@
-"""Drift of scores: the call in `drift.py`, samples in `samples.py`, PSI and distances in `measures.py`, p-values."""
+"""Drift of scores: `drift.py` has the call, `samples.py` samples, `measures.py` distances, `significance.py` p."""

@@ -380,7 +380,7 @@ def _cautions(today: ScoreSample, yesterday: ScoreSample, psi: Psi) -> Iterator[
         yield f"{psi.n_empty} of {2 * psi.terms.size} counts by bin are 0 and count as half a row: use fewer bins."
     effective = [each.effective_rows for each in (today, yesterday) if each.is_weighted]
     if np.isnan(effective).any():
-        yield "P-values are unknown, because sums of squared weights are: pass scores and sample_weight=."
+        yield "P-values are unknown, because sums of squared weights are unknown: pass scores and sample_weight=."
     elif min(effective, default=FEW_EFFECTIVE_ROWS) < FEW_EFFECTIVE_ROWS:
         yield (
             f"P-values are rough, because the weights leave only {min(effective):.0f} effective rows: use samples with "

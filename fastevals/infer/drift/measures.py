@@ -103,7 +103,7 @@ def _rows(sample: ScoreSample) -> NDArray[Any]:
 
 
 def _distances_of_bins(samples: Pair) -> Distances:
-    """Count both samples in bins of one distinct score."""
+    """Count the rows of both samples at each distinct score, and return the distances."""
     scores = sorted_union(*(each.scores for each in samples))
     binned = [each.binned(scores[:-1]) for each in samples]
     up_to_x, up_to_y = (np.cumsum(each.rows)[:-1] for each in binned)

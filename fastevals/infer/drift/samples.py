@@ -105,7 +105,7 @@ class ScoreSample:
         return self.shares * (math.nan if self.is_weighted else 1 / self.total)
 
     def up_to(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the rows, or the weight, of as many of the lowest scores as each place says."""
+        """Return the number, or the weight, of the rows with the k lowest scores, for each k in `places`."""
         return places if self.masses is None else _sums(self.masses)[places]
 
     def binned(self, edges: NDArray[Any]) -> Self:

@@ -86,9 +86,10 @@ def of_process(samples: Pair, edges: NDArray[Any], psi: Psi, alpha: float) -> Si
     """Return the p-values for weighted or clustered rows.
 
     The difference of the two distribution functions is a sum over independent rows or clusters. Without drift it is
-    therefore nearly a Gaussian process with mean 0, whose covariance is the sum of their squared contributions. The
-    process is drawn at quantiles of both samples, and its distances are compared with the observed ones there. The
-    covariance is an estimate, so draws are divided by the root of a mean of squares, as in Student's t.
+    therefore nearly a Gaussian process with mean 0, whose covariance is the sum of the squared contributions of these
+    rows or clusters. The process is drawn at quantiles of both samples, and the distances in the draws are compared
+    with the observed distance at these quantiles. The covariance is an estimate, so draws are divided by the root of a
+    mean of squares, as in Student's t.
     """
     grid = sorted_unique(np.concatenate([edges, *(each.quantiles(GRID_CELLS) for each in samples)]))
     binned = [each.binned(grid) for each in samples]
@@ -115,7 +116,7 @@ def of_process(samples: Pair, edges: NDArray[Any], psi: Psi, alpha: float) -> Si
 
 
 def _cluster_moments(samples: Pair, grid: NDArray[Any], pooled: Floats) -> tuple[Floats, float]:
-    """Return the sum over clusters of products of their differences in shares by cell, and its degrees of freedom."""
+    """Return, for each pair of cells, the sum over clusters of products of contributions, and degrees of freedom."""
     from scipy.sparse import csr_array
 
     codes = np.unique(np.concatenate([each.clusters for each in samples]), return_inverse=True)[1]

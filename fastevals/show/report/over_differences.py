@@ -40,7 +40,7 @@ from fastevals.show.report.over_values import DividedRows, OverValues
 from fastevals.show.verdict import listed
 
 SEGMENTS_WRITTEN, SEGMENTS_ON_PAGE = 20, 2000  # rows of a table
-COUNTED_APART = "one scan counts the scores of each model apart; report on the rows"
+COUNTED_APART = "one scan counts each model's scores separately; report on the rows"
 WEIGHTED = "DeLong's variance is not valid for weighted rows; fastevals.compare_groups compares losses of weighted rows"
 
 

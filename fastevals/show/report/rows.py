@@ -80,7 +80,7 @@ def _block_rows(block: ReportBlock) -> Iterator[Row]:
 
 
 def _compared(over: OverValues) -> Iterator[tuple[Any, Row]]:
-    """Yield each value with the difference between two models there, such as "roc_auc(over region)"."""
+    """Yield, by value, the differences between two models in a metric such as "roc_auc(over region)"."""
     found = over.differences
     if found is None:
         return

@@ -152,7 +152,7 @@ def test_weights_have_sizes_but_no_significance() -> None:
     assert math.isnan(found.psi_pvalue)
     assert math.isnan(found.ks_pvalue)
     assert found.conclusion.endswith("Significance is unknown.")
-    assert found.caution.startswith("P-values are unknown, because sums of squared weights are: pass scores and")
+    assert found.caution.startswith("P-values are unknown, because sums of squared weights are unknown: pass scores")
 
 
 def test_weights_have_pvalues_from_the_variance_of_weighted_shares() -> None:

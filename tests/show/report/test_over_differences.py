@@ -126,7 +126,7 @@ def test_one_scan_says_why_models_are_not_compared(tmp_path: Any) -> None:
     path = tmp_path / "rows.csv"
     ROWS.to_csv(path)
     text = " ".join(report(path, **OPTIONS, approximate=True).to_text().split())
-    assert "models are not compared by region: one scan counts the scores of each model apart" in text
+    assert "models are not compared by region: one scan counts each model's scores separately" in text
     assert "no interval over values of region: DeLong's variance needs the rows" in text
 
 
