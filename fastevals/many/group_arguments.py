@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastevals._naming import naming_columns
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals._validation.arrays import named_columns
@@ -22,6 +25,7 @@ class GroupArguments(NamedTuple):
     sample_weight: Any
     frequency_weight: Any
     columns: Mapping[str, str]  # by argument, if they were taken from a frame
+    clusters: Any = None
 
     @classmethod
     def read(
@@ -31,6 +35,7 @@ class GroupArguments(NamedTuple):
         groups: Any,
         sample_weight: Any,
         frequency_weight: Any = None,
+        clusters: Any = None,
         *,
         label: str | None,
         score: str | None,
@@ -43,7 +48,7 @@ class GroupArguments(NamedTuple):
             lacking = [name for name, each in arrays.items() if each is None]
             if lacking:
                 raise ValueError(f"{lacking[0]} is missing: pass arrays, or a frame with label=, score= and by=")
-            return cls(y_true, y_score, groups, sample_weight, frequency_weight, {})
+            return cls(y_true, y_score, groups, sample_weight, frequency_weight, {}, clusters)
         lacking = [name for name, each in named.items() if each is None]
         if lacking:
             raise ValueError(f"{lacking[0]} is missing: columns of a frame need label, score and by")
@@ -57,7 +62,7 @@ class GroupArguments(NamedTuple):
         if not several or not all(isinstance(each, str) for each in several) or len(set(several)) < len(several):
             raise ValueError(f"by must name one or more different columns, got {show(by)}")
         called = {"y_true": label, "y_score": score, "sample_weight": sample_weight}
-        called["frequency_weight"] = frequency_weight
+        called |= {"frequency_weight": frequency_weight, "clusters": clusters}
         taken = {argument: _column(columns, argument, name) for argument, name in called.items() if name is not None}
         keys = {name: _column(columns, "by", name) for name in several}
         names = {argument: str(name) for argument, name in called.items() if name is not None}
@@ -65,7 +70,7 @@ class GroupArguments(NamedTuple):
             names["groups"] = several[0]
         return cls(
             taken["y_true"], taken["y_score"], keys if len(keys) > 1 else keys[several[0]],
-            taken.get("sample_weight"), taken.get("frequency_weight"), names,
+            taken.get("sample_weight"), taken.get("frequency_weight"), names, taken.get("clusters"),
         )  # fmt: skip
 
     @property
@@ -106,10 +111,10 @@ class LeastRows(NamedTuple):
             check_integer("min_positives", min_positives, low=0), check_integer("min_negatives", min_negatives, low=0)
         )
 
-    def keep(self, scores: GroupedScores, *, are_copies: bool = False) -> tuple[GroupedScores, int]:
-        """Return the groups with enough rows, or copies of rows, and the number of groups left out."""
+    def keep(self, scores: GroupedScores, *, are_copies: bool = False) -> tuple[GroupedScores, NDArray[np.bool_]]:
+        """Return the groups with enough rows, or copies of rows, and a mask that selects them."""
         if self == (0, 0):
-            return scores, 0
+            return scores, np.ones(scores.groups.size, dtype=np.bool_)
         negatives, positives = scores.sums() if are_copies else (scores.n_negatives, scores.n_positives)
         kept = (positives >= self.positives) & (negatives >= self.negatives)
         if not kept.any():
@@ -117,4 +122,4 @@ class LeastRows(NamedTuple):
                 f"min_positives = {self.positives} and min_negatives = {self.negatives} leave no group: the largest "
                 f"numbers are {positives.max():g} positives and {negatives.max():g} negatives"
             )
-        return scores.of_groups(kept), int(kept.size - kept.sum())
+        return scores.of_groups(kept), kept

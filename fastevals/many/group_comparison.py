@@ -20,7 +20,7 @@ from fastevals.counting.keys import as_group_keys, key_names
 from fastevals.document.frames import Columns, as_column, leave_unused_out, make_columns, or_nan
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
-from fastevals.many.group_influences import Differences, GroupedRows, Wins, interval_of_shares
+from fastevals.many.group_influences import Differences, GroupedRows, Wins, clusters_within, interval_of_shares
 from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric
 from fastevals.many.groups import GROUPS_NAMED, key_columns_of, written_key
 from fastevals.many.models import as_models
@@ -355,9 +355,7 @@ def _gather(codes: NDArray[Any], n_groups: int, beside: dict[str, Any]) -> Group
     """Return the rows of weight above zero, with their clusters numbered within groups."""
     weights, clusters = beside.get("sample_weight"), beside.get("clusters")
     if clusters is not None:
-        within = code_groups(clusters)
-        pairs = code_groups(codes.astype(np.int64) * within.width + within.block(slice(None)))
-        clusters = pairs.block(slice(None)).astype(np.int64)
+        clusters = clusters_within(codes, code_groups(clusters).block(slice(None)).astype(np.int64))
     if weights is not None:
         kept = weights != 0
         codes, weights = codes[kept], weights[kept] / weights.max()

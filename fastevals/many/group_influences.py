@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.groups_placements import list_slots, place_groups
-from fastevals.counting.groups import spans
+from fastevals.counting.groups import code_groups, spans
 from fastevals.counting.ordering import codec_for, sorting_space
 from fastevals.infer.proportions import share_interval
 
@@ -69,6 +69,12 @@ class GroupedRows(NamedTuple):
             slots = (2 * group_of[:, None] + (0, 1)).ravel()[occurs]
         sizes = np.bincount(slots, minlength=2 * self.n_groups).reshape(-1, 2)
         return np.asarray(np.where(sizes > 0, sizes, np.inf).min(axis=1))
+
+
+def clusters_within(codes: NDArray[Any], clusters: Ints) -> Ints:
+    """Number clusters within groups, so that clusters of different groups have different numbers."""
+    width = int(clusters.max()) + 1 if clusters.size else 1
+    return code_groups(codes.astype(np.int64) * width + clusters).block(slice(None)).astype(np.int64)
 
 
 class SpreadOfDifference(NamedTuple):

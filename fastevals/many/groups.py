@@ -34,13 +34,14 @@ from fastevals._validation.arrays import (
     check_same_length,
 )
 from fastevals._validation.keys import with_one_moment
-from fastevals._validation.labels import binary_labels
+from fastevals._validation.labels import as_groups, binary_labels
 from fastevals.counting.keys import as_group_keys
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, as_column, make_columns, or_nan
 from fastevals.infer.significance.decision import normal_margins
 from fastevals.many.group_arguments import GroupArguments, LeastRows
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
+from fastevals.many.group_clusters import ClusteredInfluences
 from fastevals.many.group_errors import grouped_errors
 from fastevals.many.group_scores import GroupedScores, grouped_scores
 from fastevals.many.group_values import GroupValues, grouped_aucs, grouped_values
@@ -283,6 +284,7 @@ def grouped_auc(
     min_negatives: int = 0,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     pos_label: Any = None,
     interval: GroupInterval = None,
     confidence_level: float = 0.95,
@@ -317,6 +319,9 @@ def grouped_auc(
         value. Cannot be combined with ``interval="delong"``.
     frequency_weight : array-like of shape (n_samples,), optional
         Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
+    clusters : array-like of shape (n_samples,), optional
+        Cluster of each row (a patient, a user), if rows of a cluster are not independent; with ``interval="delong"``. A
+        cluster may have rows in several groups.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     interval : {None, "delong", "bootstrap"}
@@ -352,7 +357,9 @@ def grouped_auc(
     ``"delong"`` estimates variances from the placements within each group, which must have two rows of each class.
     Intervals are the AUC plus or minus a normal margin, within [0, 1]; as in `delong`, they shrink to a point where the
     variance is 0. Groups are treated as fixed: the standard error of the mean combines the groups' own variances, and
-    is NaN if a group has a value but no variance.
+    is NaN if a group has a value but no variance. With `clusters`, each group's standard error and interval are those
+    of ``delong(groups=...)`` for its rows: Obuchowski's variance, and Student's t. The standard error of the mean then
+    allows for clusters with rows in several groups.
 
     ``"bootstrap"`` gives percentile intervals. For the interval of a group, each replicate draws as many rows as the
     group has, so class counts vary; replicates without a class are left out, and counted in `n_undefined_replicates`.
@@ -366,8 +373,8 @@ def grouped_auc(
 
     References
     ----------
-    DeLong et al. (1988), doi:10.2307/2531595. Zhu et al. (2017), "Optimized Cost per Click in Taobao Display
-    Advertising", doi:10.1145/3097983.3098134, for the mean weighted by impressions.
+    DeLong et al. (1988), doi:10.2307/2531595. Obuchowski (1997), doi:10.2307/2533958. Zhu et al. (2017), "Optimized
+    Cost per Click in Taobao Display Advertising", doi:10.1145/3097983.3098134, for the mean weighted by impressions.
 
     Examples
     --------
@@ -383,42 +390,52 @@ def grouped_auc(
     progress = as_flag("progress", progress)
     least = LeastRows.checked(min_positives, min_negatives)
     check_one_weight(sample_weight, frequency_weight)
+    if clusters is not None and interval != "delong":
+        raise ValueError(f"clusters go with interval='delong', got interval={interval!r}")
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
             "interval='delong' does not take sample_weight: use interval='bootstrap', or pass the number of copies of "
             "each row as frequency_weight"
         )
     given = GroupArguments.read(
-        y_true, y_score, groups, sample_weight, frequency_weight, label=label, score=score, by=by
+        y_true, y_score, groups, sample_weight, frequency_weight, clusters, label=label, score=score, by=by
     )
-    are_copies = given.frequency_weight is not None
+    are_copies, is_clustered = given.frequency_weight is not None, given.clusters is not None
     with given.naming():
-        scores = _with_copies(given, pos_label, are_drawn=interval == "bootstrap")
-    scores, n_left_out = least.keep(scores, are_copies=are_copies)
-    measured = auc_of_groups(scores, with_variances=interval == "delong")
+        given = _with_copies(given, are_drawn=interval == "bootstrap" or is_clustered)
+        scores = scores_by_group(given.y_true, given.y_score, given.groups, given.sample_weight, pos_label)
+        influences = _clustered_influences(given, pos_label) if is_clustered else None
+    scores, kept = least.keep(scores, are_copies=are_copies)
+    measured = auc_of_groups(scores, with_variances=interval == "delong" and not is_clustered)
     if are_copies:
         measured = counted_by_weight(scores, measured)
-    described: dict[str, Any] = {"pos_label": scores.pos_label, "by": given.by, "n_left_out": n_left_out}
+    described: dict[str, Any] = {"pos_label": scores.pos_label, "by": given.by, "n_left_out": _left_out(kept)}
     found = group_results(["roc_auc"], measured, alpha=alpha, **described)["roc_auc"]
     if interval == "bootstrap":
         found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))
+    if influences is not None:
+        found = replace(found, **_clustered_intervals(influences, kept, found.values, found.weights, alpha))
     return found
 
 
-def _with_copies(given: GroupArguments, pos_label: Any, *, are_drawn: bool) -> GroupedScores:
-    """Sort rows by group; copies become rows if rows are to be drawn, and otherwise weights."""
-    y_true, y_score, groups, weights, frequency_weight, _ = given
-    if frequency_weight is not None:
-        copies = as_frequencies("frequency_weight", frequency_weight)
-        arrays = {"y_true": as_vector("y_true", y_true), "y_score": as_scores("y_score", y_score)}
-        arrays["groups"] = as_group_keys("groups", groups)
-        check_same_length(**arrays, frequency_weight=copies)
-        times, weights = (copies, None) if are_drawn else (copies > 0, copies)
-        if not (times == 1).all():
-            rows = np.repeat(np.arange(copies.size), times)
-            y_true, y_score, groups = (array[rows] for array in arrays.values())
-            weights = None if weights is None else weights[rows]
-    return scores_by_group(y_true, y_score, groups, weights, pos_label)
+def _left_out(kept: NDArray[np.bool_]) -> int:
+    return int(kept.size - np.count_nonzero(kept))
+
+
+def _with_copies(given: GroupArguments, *, are_drawn: bool) -> GroupArguments:
+    """Turn copies into rows if rows are to be drawn or clustered, and otherwise into weights."""
+    if given.frequency_weight is None:
+        return given
+    copies = as_frequencies("frequency_weight", given.frequency_weight)
+    arrays = {"y_true": as_vector("y_true", given.y_true), "y_score": as_scores("y_score", given.y_score)}
+    arrays["groups"] = as_group_keys("groups", given.groups)
+    if given.clusters is not None:
+        arrays["clusters"] = as_groups("clusters", given.clusters)
+    check_same_length(**arrays, frequency_weight=copies)
+    times, weights = (copies, None) if are_drawn else (copies > 0, copies)
+    rows = np.repeat(np.arange(copies.size), times)
+    taken: dict[str, Any] = {name: array[rows] for name, array in arrays.items()}
+    return given._replace(**taken, sample_weight=None if weights is None else weights[rows])
 
 
 def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any) -> GroupedScores:
@@ -506,6 +523,46 @@ def _warn_degenerate_groups(flat: NDArray[np.bool_], because: str) -> None:
     n = int(np.count_nonzero(flat))
     if n:
         warn_degenerate("the interval of an AUC", f"{because} ({n} of {flat.size} groups)")
+
+
+def _clustered_influences(given: GroupArguments, pos_label: Any) -> ClusteredInfluences:
+    """Check the clusters of rows, and return the rows' influences on the AUCs of their groups."""
+    labels, clusters = BinaryLabels(*binary_labels("y_true", given.y_true, pos_label)), given.clusters
+    clusters = as_groups("clusters", clusters)
+    check_same_length(y_true=labels.values, clusters=clusters)
+    groups = as_group_keys("groups", given.groups)
+    return ClusteredInfluences.of(labels.flags(), as_scores("y_score", given.y_score), groups, clusters)
+
+
+def _clustered_intervals(
+    influences: ClusteredInfluences, kept: NDArray[np.bool_], aucs: Floats, sizes: Floats, alpha: float
+) -> dict[str, Any]:
+    """Return the intervals of kept groups' AUCs, and of their size-weighted mean, if rows are clustered."""
+    from scipy.special import stdtrit
+
+    variances, df = (each[kept] for each in influences.spread())
+    defined = ~np.isnan(aucs)
+    variances = np.where(defined, variances, math.nan)
+    if unknown := np.count_nonzero(np.isnan(variances) & defined):
+        why = f"{unknown} of {aucs.size} groups have a class in fewer than two clusters"
+        warn_undefined("delong's variance of clustered rows", why)
+    _warn_degenerate_groups(variances == 0, "its estimated variance is 0")
+    errors, margins = np.sqrt(variances), stdtrit(df, 1 - alpha / 2) * np.sqrt(variances)
+    weights = np.where(defined, sizes, 0.0)
+    mean, error, interval = mean_over_groups(aucs, weights), math.nan, NO_INTERVAL
+    if defined.any() and not np.isnan(variances[defined]).any():
+        shares = np.zeros(kept.size)
+        shares[kept] = weights / weights.sum()
+        of_mean = influences.spread_of_mean(shares)
+        error = math.sqrt(of_mean.variances[0])
+        margin = float(stdtrit(of_mean.df[0], 1 - alpha / 2)) * error
+        interval = Interval(max(mean - margin, 0.0), min(mean + margin, 1.0))
+    return {
+        "standard_errors": errors,
+        "confidence_intervals": np.clip(np.stack((aucs - margins, aucs + margins), axis=1), 0, 1),
+        "mean_standard_error": error,
+        "mean_confidence_interval": interval,
+    }
 
 
 class MetricsByKey(ByMetric[V]):
@@ -627,9 +684,9 @@ def grouped_metrics(
 def _measure_scores(specs: MetricSpecs, given: GroupArguments, pos_label: Any, least: LeastRows) -> MetricsByGroup:
     metrics = SCORES.metrics(specs)  # checked before the work
     scores = scores_by_group(given.y_true, given.y_score, given.groups, given.sample_weight, pos_label)
-    scores, n_left_out = least.keep(scores)
+    scores, kept = least.keep(scores)
     found = values_of_groups(scores, grouped_values(metrics, scores))
-    results = group_results(specs, found, pos_label=scores.pos_label, by=given.by, n_left_out=n_left_out)
+    results = group_results(specs, found, pos_label=scores.pos_label, by=given.by, n_left_out=_left_out(kept))
     return MetricsByGroup(results, pos_label=scores.pos_label)
 
 

@@ -573,3 +573,59 @@ def test_inputs_stay_as_they_are() -> None:
     ]
     np.testing.assert_equal(found[0], found[1])
     assert all((array == copy).all() for array, copy in zip(arrays, before, strict=True))
+
+
+# Clusters -------------------------------------------------------------------------------------------------------------
+
+
+def clustered(n: int = 400, n_clusters: int = 60, seed: int = 3) -> tuple[np.ndarray, ...]:
+    """Return labels, rounded scores, groups and clusters; clusters have rows in several groups."""
+    rng = np.random.default_rng(seed)
+    y, clusters = rng.integers(0, 2, n), rng.integers(0, n_clusters, n)
+    s = np.round(y + rng.normal(size=n) + rng.normal(size=n_clusters)[clusters], 1)
+    return y, s, rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]), clusters
+
+
+def test_clustered_intervals_are_those_of_delong_in_each_group() -> None:
+    y, s, groups, clusters = clustered()
+    found = grouped_auc(y, s, groups, clusters=clusters, interval="delong", confidence_level=0.9)
+    for k, group in enumerate("abc"):
+        rows = groups == group
+        expected = fastevals.delong(y[rows], s[rows], groups=clusters[rows])
+        assert found.values[k] == expected.value
+        assert found.standard_errors[k] == pytest.approx(expected.standard_error, rel=1e-12)
+        assert found.confidence_intervals[k] == pytest.approx(expected.confidence_interval(0.9), rel=1e-12)
+    shares = found.weights / found.weights.sum()
+    independent = math.sqrt(np.sum((shares * found.standard_errors) ** 2))
+    apart = grouped_auc(y, s, groups, clusters=np.char.add(groups, clusters.astype(str)), interval="delong")
+    assert apart.mean_standard_error == pytest.approx(independent, rel=0.05)
+    assert found.mean_standard_error > 1.05 * independent  # clusters have rows in several groups
+    whole = grouped_auc(y, s, np.zeros(y.size), clusters=clusters, interval="delong")
+    of_all = fastevals.delong(y, s, groups=clusters)
+    assert whole.mean_standard_error == pytest.approx(of_all.standard_error, rel=1e-12)
+    assert whole.mean_confidence_interval == pytest.approx(of_all.confidence_interval(), rel=1e-12)
+
+
+def test_clusters_of_frames_copies_and_kept_groups() -> None:
+    y, s, groups, clusters = clustered()
+    copies = np.random.default_rng(0).integers(0, 3, y.size)
+    frame = {"y": y, "s": s, "g": groups, "patient": np.char.add("p", clusters.astype(str)), "n": copies}
+    columns = {"label": "y", "score": "s", "by": "g", "clusters": "patient", "interval": "delong"}
+    found = grouped_auc(frame, **columns, frequency_weight="n", min_positives=50)
+    repeated = grouped_auc({name: each.repeat(copies) for name, each in frame.items()}, **columns)
+    assert found.n_left_out == 1
+    assert found.standard_errors == pytest.approx(repeated.standard_errors[:2])
+    assert found.n_samples.tolist() == repeated.n_samples[:2].tolist()
+
+
+def test_clusters_that_are_refused_or_too_few() -> None:
+    y, s, groups = [0, 1, 0, 1], [1, 2, 2, 3], list("aabb")
+    with pytest.raises(ValueError, match="clusters go with interval='delong', got interval='bootstrap'"):
+        grouped_auc(y, s, groups, clusters=[0, 1, 2, 3], interval="bootstrap")
+    with pytest.raises(ValueError, match="clusters has 3 rows"):
+        grouped_auc(y, s, groups, clusters=[0, 1, 2], interval="delong")
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="2 of 2 groups have a class in fewer than two clusters"):
+        found = grouped_auc(y, s, groups, clusters=[0, 1, 2, 3], interval="delong")
+    assert np.isnan(found.standard_errors).all()
+    assert math.isnan(found.mean_standard_error)
+    assert found.mean == 1
