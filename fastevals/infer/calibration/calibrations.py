@@ -32,6 +32,8 @@ FEW_CLUSTERS = 50
 MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
 WITH_DECIMALS = 0.01, 1e6  # range of numbers with a fixed number of decimals; others have three digits
 TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
+ENOUGH_EXPECTED = 5  # positives and negatives of a bin, for chi-square to be close (Cochran 1954)
+FEW_BINS_RARE = 0.2  # share of bins that may expect fewer
 SEGMENTS_WRITTEN = 100  # in text and Markdown
 QUANTITIES = ("ratio", "intercept", "slope", "slope_intercept")
 WORDS = {
@@ -316,9 +318,10 @@ class Calibration(Frozen):
     ) -> SignificanceResult:
         """Test calibration by comparing predicted and observed numbers of positives in bins (Hosmer and Lemeshow).
 
-        Prefer `spiegelhalter`, `ratio` and `slope`. This test is known for three faults. Its p-value depends on the
+        Prefer `spiegelhalter`, `ratio` and `slope`. This test is known for four faults. Its p-value depends on the
         number of bins and on how ties are binned. Its power grows with the number of rows: it misses gross errors in a
-        few hundred rows and rejects harmless ones in a million. And it does not say in which way probabilities are off.
+        few hundred rows and rejects harmless ones in a million. It rejects too often if bins expect few positives: in
+        10 % of data sets of 300 rows with 5 % positives. And it does not say in which way probabilities are off.
 
         Parameters
         ----------
@@ -367,10 +370,17 @@ class Calibration(Frozen):
         df = n.size - 2 if fitted else n.size
         if df < 1:
             raise ValueError(f"n_bins must leave a degree of freedom, got {n.size} bins for a fitted model")
+        rare = n * np.minimum(q, 1 - q) < ENOUGH_EXPECTED
+        caution = (
+            f"{rare.sum()} of {n.size} bins expect fewer than {ENOUGH_EXPECTED} positives or negatives, so the p-value "
+            "is rough: use fewer bins, or spiegelhalter."
+            if rare.mean() > FEW_BINS_RARE
+            else ""
+        )
         compared = Compared("the predicted", f"the observed numbers of positives in {n.size} bins")
         return decide(
             "the Hosmer-Lemeshow test", compared, float(terms.sum()), Null("chi2", (df,)),
-            alpha=check_confidence_level(self.confidence_level)[1],
+            alpha=check_confidence_level(self.confidence_level)[1], caution=caution,
         )  # fmt: skip
 
     def _rows(self) -> Forecasts:

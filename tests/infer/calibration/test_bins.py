@@ -81,6 +81,16 @@ def test_hosmer_lemeshow_is_the_sum_over_bins() -> None:
     assert test.conclusion.startswith("No significant difference between the predicted and the observed numbers of")
 
 
+def test_hosmer_lemeshow_is_rough_if_bins_expect_few_positives() -> None:
+    p = np.linspace(0.01, 0.05, 300)
+    found = calibration(np.arange(300) % 30 == 0, p, pos_label=True)
+    assert found.hosmer_lemeshow().conclusion.endswith(
+        " 10 of 10 bins expect fewer than 5 positives or negatives, so the p-value is rough: use fewer bins, or "
+        "spiegelhalter."
+    )
+    assert "rough" not in calibration(*forecasts(3000)).hosmer_lemeshow().conclusion
+
+
 def test_hosmer_lemeshow_refuses_what_it_does_not_allow_for() -> None:
     y, p = forecasts()
     for options in ({"groups": np.arange(300) // 2}, {"sample_weight": np.ones(300)}):
