@@ -24,7 +24,7 @@ class ClusteredSpread(NamedTuple):
 
 
 class ClusteredInfluences(NamedTuple):
-    """How much each row moves its group's AUC; rows of a class in a group add up to 0.
+    """How much each row moves its group's AUC; the influences of a class in a group add up to 0.
 
     Attributes
     ----------

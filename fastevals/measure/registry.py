@@ -176,7 +176,7 @@ class Metric:
         Names that are refused because they may also mean the metric's negative or another metric; the error suggests
         this one.
     option_aliases : dict of str to str
-        Other libraries' names for the metric with an option, by the option as written here.
+        For options as written here, such as "average='macro'": other libraries' names for the metric with this option.
     """
 
     name: str
@@ -226,12 +226,12 @@ class Metric:
 
     @property
     def of_scores(self) -> bool:
-        """Return whether scores have this metric, at a threshold or not."""
+        """Return whether the metric is defined for scores, with or without a threshold."""
         return self.of in ("ranking", "probabilities", "cells")
 
     @property
     def of_labels(self) -> bool:
-        """Return whether predicted labels have this metric, from a confusion matrix or each class's cells."""
+        """Return whether the metric is defined for predicted labels, by a confusion matrix or each class's cells."""
         return self.of == "matrix" or (self.of == "cells" and not self.at_thresholds_only)
 
     @property

@@ -503,7 +503,7 @@ def _caution(
 
 
 def few_rows_caution(class_sizes: tuple[int, int]) -> str:
-    """Return why intervals may cover the true value too rarely if a class has few rows, or an empty string."""
+    """Return a caution if a class has so few rows that intervals cover the true value too rarely; otherwise ""."""
     rarer = min(class_sizes)
     if rarer >= FEW_ROWS:
         return ""

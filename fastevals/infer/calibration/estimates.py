@@ -51,8 +51,8 @@ class Totals:
     excess : float
         Sum of the weighted squared errors minus its expectation if the probabilities are true.
     null_variances : ndarray of shape (2,)
-        Two variances if the probabilities are true and rows are independent: of `predicted` minus the observed sum, and
-        of `excess`.
+        The variance of `predicted` minus the observed sum, and the variance of `excess`, if the probabilities are true
+        and rows are independent.
     lowest, highest : ndarray of shape (2,)
         Range of the log-odds, without probabilities of 0 and 1.
     contradictions : float

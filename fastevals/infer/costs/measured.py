@@ -74,7 +74,7 @@ class Quantity(NamedTuple):
         return np.where(np.isfinite(value), value, np.nan)
 
     def influence(self, sums: Floats) -> Floats:
-        """Return the coefficients of a unit's sums in its influence on the quantity; 0 if this is undefined."""
+        """Return the coefficients of a unit's sums in its influence on the quantity; 0 if the quantity is undefined."""
         scale = 1.0 if self.is_share else float(sums[2])
         below = float(sums @ self.denominator)
         if not below:
@@ -235,7 +235,7 @@ class _Estimates(NamedTuple):
         return found
 
     def _more_rows(self, rule: str) -> Floats:
-        """Return a typical row of each class for each way that the rule may decide it, with the four columns."""
+        """Return typical rows, with the four columns: one for each class and each decision that the rule may make."""
         return np.array(
             [
                 [none, gain, weight, gain if predicted else 0.0]

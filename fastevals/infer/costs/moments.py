@@ -82,11 +82,11 @@ class SkewedSpread(NamedTuple):
 
     @classmethod
     def of(cls, n: int, unit: float, powers: Floats, more: Floats) -> SkewedSpread:
-        """Return the spread of an estimate from its influences in a unit of size.
+        """Return the spread of an estimate from the influences of its units, which are divided by `unit`.
 
-        `powers` are the sums over n units of their squares, cubes and fourth powers; `more` has the influences of the
-        rows of which half a row is added. The variance of a sample's variance matches that of chi-square (Satterthwaite
-        1946) with 2 n / (kurtosis - 1) degrees of freedom.
+        `powers` are the sums over n units of the squares, cubes and fourth powers of these influences. `more` has the
+        influences of the typical rows, half of each of which is added. The variance of a sample's variance matches that
+        of chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
         """
         if n < 2:
             return cls(math.nan, math.nan, 0.0, 0.0)

@@ -110,13 +110,13 @@ def row_costs(
 
     A total is the number of rows (or their weight) times the mean cost. Intervals of rules that are not chosen on the
     rows are Hall's [2]_: a t interval whose skewness is removed by a transformation. They need no resampling. Two
-    corrections keep them from being too narrow. The degrees of freedom of t are those of the variance of heavy-tailed
-    amounts [3]_. Variance and skewness include half a row more of each class, decided each way, with the class's root
-    mean square amounts, because mistakes that are rare in the sample may be more frequent in other samples. A threshold
-    chosen on the same rows makes the cost look too low. So replicates choose it anew, and each end of the
-    interval comes from Hall's interval or from their percentiles, whichever is further out; both are corrected for the
-    optimism as in `bootstrap`. Differences use paired replicates; their intervals are simultaneous
-    over all pairs (max-T), separately for each rule.
+    corrections keep these intervals from being too narrow. The degrees of freedom of t allow for heavy-tailed amounts
+    [3]_. And variance and skewness include additional half rows: for each class and each decision, half a row with the
+    class's root mean square amounts. The reason is that mistakes that are rare in the sample may be more frequent in
+    other samples. A threshold chosen on the same rows makes the cost look too low. So replicates choose the threshold
+    anew, and each end of the interval comes from Hall's interval or from the percentiles of the replicates, whichever
+    is further out; both are corrected for the optimism as in `bootstrap`. Differences use paired replicates; their
+    intervals are simultaneous over all pairs (max-T), separately for each rule.
 
     If a few rows carry most of the amount, no method has the stated coverage, because the next large amount has not
     been seen yet. `Estimate.caution` says so if the estimate is as skewed as a sum of fewer than 10 equal amounts. It

@@ -116,9 +116,9 @@ def friedman_test(
     and rounded once.
 
     Both null distributions are rough for few data sets. In simulations without ties at level 5 %, the rates of false
-    alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms or 3 to 5 data sets
-    and 4 algorithms, and 4 to 6 % with more data sets. For chi-square, they were 2 to 4 % with 3 to 6 data sets and 4
-    to 6 algorithms, 7 % with 4 data sets and 3 algorithms, and 12.5 % with 4 data sets and 2 algorithms.
+    alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms, 7 % with 3 to 5
+    data sets and 4 algorithms, and 4 to 6 % with more data sets. For chi-square, they were 2 to 4 % with 3 to 6 data
+    sets and 4 to 6 algorithms, 7 % with 4 data sets and 3 algorithms, and 12.5 % with 4 data sets and 2 algorithms.
 
     The time is O(N k^2). If the test rejects, some algorithms differ, but it does not show which ones: for that, use
     `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`. The data sets must be independent.

@@ -141,7 +141,7 @@ class DecomposedPredictions(Result):
         models = f"{count_of(result.n_models, 'model')}{self._model_names()}"
         yield f"{models}, {count_of(result.n_samples, 'sample')}; {given}"
         if self.left_out:
-            yield f"left out, no numbers: {list_first(self.left_out)}"
+            yield f"columns without numbers, left out: {list_first(self.left_out)}"
         whose = f", parts of {AUTHORS[result.decomposition]}" if result.decomposition else ""
         yield f"expected {LOSSES[result.loss]}{whose}"
 

@@ -291,7 +291,7 @@ def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
     parquet.write_table(pa.table({"y": [1.0, 2.0, 3.0], **notes}), "notes.parquet")
     found = printed_json(capsys, "notes.parquet", "--truth", "y")
     assert (found["models"], found["left_out"]) == (["m", "n"], ["note", "lists"])
-    assert "2 models (m, n), 3 samples; --truth 'y'\nleft out, no numbers: note, lists\n" in printed(
+    assert "2 models (m, n), 3 samples; --truth 'y'\ncolumns without numbers, left out: note, lists\n" in printed(
         capsys, "notes.parquet", "--truth", "y"
     )
     all_named = ("notes.parquet", "--truth", "y", "--pred", "m", "--pred", "n")
@@ -305,7 +305,7 @@ def test_columns_that_hold_no_numbers_are_left_out(capsys, folder):
 def test_a_cell_of_text_leaves_its_column_out(capsys, folder):
     (folder / "cell.csv").write_text('y,m1,m2,m3\n1,1,2,1\n2,2,2,"5,5"\n')
     text = printed(capsys, "cell.csv", "--truth", "y")
-    assert "2 models (m1, m2), 2 samples; --truth 'y'\nleft out, no numbers: m3\n" in text
+    assert "2 models (m1, m2), 2 samples; --truth 'y'\ncolumns without numbers, left out: m3\n" in text
     assert "--truth 'm3' must hold numbers, but has '5,5' at line 3; classes go" in error(
         capsys, "cell.csv", "--truth", "m3"
     )
@@ -316,7 +316,7 @@ def test_many_names(capsys, folder):
     parquet.write_table(pa.table({"y": [1, 1], **models, **notes}), "many.parquet")
     text = printed(capsys, "many.parquet", "--truth", "y")
     assert "9 models (m0, m1, m2, m3, m4, m5, m6, m7, ...; --pred chooses), 2 samples" in text
-    assert "left out, no numbers: n0, n1, n2, n3, n4, n5, n6, n7, ...\n" in text
+    assert "columns without numbers, left out: n0, n1, n2, n3, n4, n5, n6, n7, ...\n" in text
 
 
 # Files ------------------------------------------------------------------------------------------------------------
