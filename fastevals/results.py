@@ -9,13 +9,14 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import check_number, plain_name, python_number, show
 from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, object_text, printable, wrap_text
+from fastevals.document.document import TEXT, Document, Section, Sentence, Table
 from fastevals.document.frames import Columns, as_column, make_columns, spread, stack
 from fastevals.document.result import Result
 
@@ -262,6 +263,44 @@ FULL_NAMES: dict[str, str] = {}  # metric names by accepted name, in lower case;
 def full_name(name: Any) -> Any:
     """Return the metric's name for any of its accepted names; return any other value unchanged."""
     return FULL_NAMES.get(plain_name(name), name) if isinstance(name, str) else name
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ByModel(Frozen, Mapping[Any, R], Generic[R]):
+    """Results of several models: a mapping from a model's name to its result.
+
+    Attributes
+    ----------
+    models : dict of name to result
+        The mapping's items.
+    """
+
+    models: dict[Any, R]
+    _what: ClassVar[str]
+
+    def __getitem__(self, model: Any) -> R:
+        return self.models[model]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def _title(self) -> str:
+        return f"{self._what} of {len(self)} model{'s' * (len(self) != 1)}"
+
+    def _columns(self) -> Columns:
+        return stack(({"model": name}, each._columns()) for name, each in self.models.items())
+
+    def _document(self) -> Document:
+        sections = []
+        for name, each in self.models.items():
+            head = Sentence(f"{printable(str(name))}\n{each._title()}", "line", TEXT)
+            parts = [part for section in each._document().sections for part in section.parts]
+            aligned = [part._replace(aligned=part.kind) if isinstance(part, Table) else part for part in parts]
+            sections.append(Section([head, *aligned], str(name)))
+        return Document("", self._short_title(), sections=sections, numbers=self.to_dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

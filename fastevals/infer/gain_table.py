@@ -13,36 +13,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import check_integer, check_number, show, warn_undefined
-from fastevals._text import format_number, printable
+from fastevals._text import format_number
 from fastevals._validation.arrays import (
     Models,
     OneModel,
-    as_frequencies,
     as_predictions,
-    as_weights,
-    check_one_weight,
-    check_same_length,
 )
-from fastevals._validation.labels import as_groups
-from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
-from fastevals.document.document import GAP, TEXT, Count, Document, Number, Part, Row, Section, Sentence, Table
-from fastevals.document.frames import Columns, make_columns, stack
+from fastevals.document.document import GAP, Count, Document, Number, Part, Row, Section, Sentence, Table
+from fastevals.document.frames import Columns, make_columns
+from fastevals.infer.gain_intervals import GainClusters, GainRows, SquaredShares, effective_rows, possible_rates
 from fastevals.infer.proportions import share_interval
 from fastevals.measure.cells import ratio
 from fastevals.measure.kinds import SCORES
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.share_cuts import ShareCuts
-from fastevals.results import Frozen, check_confidence_level
+from fastevals.results import ByModel, Frozen, check_confidence_level
 
 Floats = NDArray[np.float64]
 
 MOST_GAIN_BINS = 10_000
 HEADS = {  # of columns: in the text and on pages
-    "bin": "Bin", "rows": "Rows", "positives": "Positives", "rate": "Rate", "low": "Low", "high": "High",
-    "gain": "Gain", "lift": "Lift", "cum. lift": "Cumulative lift", "KS": "KS", "mean": "Mean predicted",
-    "lowest": "Lowest score",
+    "bin": "Bin", "rows": "Rows", "pos.": "Positives", "rate": "Rate", "low": "Low", "high": "High", "gain": "Gain",
+    "lift": "Lift", "cum.": "Cumulative lift", "KS": "KS", "mean": "Mean predicted", "lowest": "Lowest score",
 }  # fmt: skip
 
 
@@ -128,6 +122,8 @@ class GainTable(Frozen):
         )
         if self.largest_ks < 0:
             return f"{first} There are no negatives, so KS is undefined."
+        if not self.ks.max() > 0:
+            return f"{first} KS is above 0 at the end of no bin."
         return f"{first} KS is largest at the end of bin {self.largest_ks + 1}: {format_number(self.ks.max())}."
 
     def _title(self) -> str:
@@ -166,11 +162,15 @@ class GainTable(Frozen):
 
     def _row(self, k: int) -> Row:
         shown = [_count(self.rows[k]), _count(self.positives[k])]
-        numbers = self.rates, self.low, self.high, self.gains, self.lifts, self.cumulative_lifts
-        shown += [Number(float(each[k])) for each in numbers]
+        shown += [Number(float(each[k])) for each in (self.rates, self.low, self.high, self.gains)]
+        shown += [_lift(float(each[k])) for each in (self.lifts, self.cumulative_lifts)]
         shown += [Number(float(self.ks[k]), emphasis="best" if k == self.largest_ks else "")]
         shown += [] if np.isnan(self.mean_predicted).all() else [Number(float(self.mean_predicted[k]))]
         return Row(self.bins[k], [*shown, Number(float(self.thresholds[k]))])
+
+
+def _lift(value: float) -> Number:
+    return Number(value, written="" if math.isnan(value) else f"{value:.2f}")
 
 
 def _count(value: Any) -> Any:
@@ -178,59 +178,23 @@ def _count(value: Any) -> Any:
     return Count(value if isinstance(value, int) else round(value, 2))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GainTables(Frozen, Mapping[Any, GainTable]):
+class GainTables(ByModel[GainTable]):
     """Gain tables of several models: a mapping from a model's name to its `GainTable`.
 
     Attributes
     ----------
-    tables : dict of name to GainTable
+    models : dict of name to GainTable
         The mapping's items.
     """
 
-    tables: dict[Any, GainTable]
-
-    def __getitem__(self, model: Any) -> GainTable:
-        return self.tables[model]
-
-    def __iter__(self) -> Any:
-        return iter(self.tables)
-
-    def __len__(self) -> int:
-        return len(self.tables)
-
-    def _title(self) -> str:
-        return f"Gain tables of {len(self)} model{'s' * (len(self) != 1)}"
-
-    def _columns(self) -> Columns:
-        return stack(({"model": name}, each._columns()) for name, each in self.tables.items())
-
-    def _document(self) -> Document:
-        def section(name: Any, table: GainTable) -> Section:
-            parts = [part._replace(aligned="gain") if isinstance(part, Table) else part for part in table._parts()]
-            return Section([Sentence(f"{printable(str(name))}\n{table._title()}", "line", TEXT), *parts], str(name))
-
-        sections = [section(*item) for item in self.tables.items()]
-        return Document("", self._short_title(), sections=sections, numbers=self.to_dict)
+    __slots__ = ()
+    _what = "Gain tables"
 
 
 @overload
 def gain_table(
     y_true: Any,
     y_score: Models,
-    n_bins: int = ...,
-    *,
-    shares: Sequence[float] = ...,
-    pos_label: Any = ...,
-    sample_weight: ArrayLike | None = ...,
-    frequency_weight: ArrayLike | None = ...,
-    groups: ArrayLike | None = ...,
-    confidence_level: float = ...,
-) -> GainTables: ...
-@overload
-def gain_table(
-    y_true: Mapping[Any, Any],
-    y_score: None = ...,
     n_bins: int = ...,
     *,
     shares: Sequence[float] = ...,
@@ -314,7 +278,8 @@ def gain_table(
 
     Intervals of rates are Wilson's. They treat the boundaries of bins as fixed, although these are quantiles of the
     same rows. With weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective
-    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. If rows were
+    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance is at
+    least that of independent rows whose weights vary equally in both classes, around means by class. If rows were
     counted in ranges of scores, positives are expected values, and intervals are widened to include all values that the
     ranges allow.
 
@@ -334,13 +299,13 @@ def gain_table(
     Bin 1 holds 25 % of the rows and 96.6 % of the positives: rate 0.3733 (95 % interval
         0.3299 to 0.4189), lift 3.86. KS is largest at the end of bin 1: 0.7918.
     <BLANKLINE>
-    bin     rows positives   rate    low   high   gain    lift cum. lift     KS   mean lowest
-    1        450       168 0.3733 0.3299 0.4189 0.9655  3.8556    3.8556 0.7918 0.3535 0.0472
-    2        449         5 0.0111 0.0048 0.0258 0.9943  0.1150    1.9874 0.5469 0.0217 0.0093
-    3        449         1 0.0022 0.0004 0.0125 1.0000  0.0230    1.3331 0.2766 0.0050 0.0021
-    4        449         0 0.0000 0.0000 0.0085 1.0000  0.0000    1.0000 0.0000 0.0009 0.0000
-    top 5 %   90        88 0.9778 0.9226 0.9939 0.5057 10.0981   10.0981 0.5045 0.9106 0.7577
-    all     1797       174 0.0968 0.0840 0.1114 1.0000  1.0000    1.0000 0.0000 0.0954 0.0000
+    bin     rows pos.   rate    low   high   gain  lift  cum.     KS   mean lowest
+    1        450  168 0.3733 0.3299 0.4189 0.9655  3.86  3.86 0.7918 0.3535 0.0472
+    2        449    5 0.0111 0.0048 0.0258 0.9943  0.12  1.99 0.5469 0.0217 0.0093
+    3        449    1 0.0022 0.0004 0.0125 1.0000  0.02  1.33 0.2766 0.0050 0.0021
+    4        449    0 0.0000 0.0000 0.0085 1.0000  0.00  1.00 0.0000 0.0009 0.0000
+    top 5 %   90   88 0.9778 0.9226 0.9939 0.5057 10.10 10.10 0.5045 0.9106 0.7577
+    all     1797  174 0.0968 0.0840 0.1114 1.0000  1.00  1.00 0.0000 0.0954 0.0000
     """
     n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_GAIN_BINS)
     plan = _Plan(n_bins, _as_shares(shares), *check_confidence_level(confidence_level))
@@ -358,8 +323,12 @@ def gain_table(
         return _of_ranking("y_true", y_true, plan)
     labelled, names, several = as_predictions("y_score", y_score)
     labels, scores = SCORES.read(y_true, labelled, pos_label)
-    rows = _ModelRows.of(labels, sample_weight, frequency_weight, groups)
-    made = [rows.table(each, plan) for each in scores.values()]
+    rows = GainRows.of(labels, sample_weight, frequency_weight, groups)
+    made = []
+    for each in scores.values():
+        ranking, clusters = rows.ranking(each), rows.clusters(each)
+        squares = None if clusters else rows.squares(each, ranking)
+        made.append(_make_table(ranking.counts, plan, squares=squares, clusters=clusters))
     return GainTables(dict(zip(names or range(len(made)), made, strict=True))) if several else made[0]
 
 
@@ -404,26 +373,26 @@ def _of_ranking(name: str, subject: Any, plan: _Plan) -> GainTable:
             f"{name} must be a Ranking, RankingSummary or ThresholdCounts if there is no y_score, got {show(subject)}"
         )
     drawn, _ = ranking._counts_and_doubts({})
-    counts, squares = drawn.counts, drawn._squares
-    if squares is not None:
-        squares = squares.in_weight(1 / float(counts.n_pos + counts.n_neg) ** 2)
     in_ranges = None if isinstance(ranking, Ranking) else ranking
-    return _make_table(counts, plan, squares=squares, in_ranges=in_ranges)
+    counts, squares = drawn.counts, drawn._squares
+    if squares is None:
+        return _make_table(counts, plan, in_ranges=in_ranges)
+    shares = squares.in_weight(1 / float(counts.n_pos + counts.n_neg) ** 2)
+    return _make_table(counts, plan, squares=SquaredShares(shares, squares.rows[::-1]), in_ranges=in_ranges)
 
 
 def _make_table(
     counts: ThresholdCounts,
     plan: _Plan,
     *,
-    squares: ThresholdCounts | None = None,
-    clusters: _Clusters | None = None,
+    squares: SquaredShares | None = None,
+    clusters: GainClusters | None = None,
     in_ranges: BaseRanking | None = None,
 ) -> GainTable:
     """Return the table of counted rows.
 
-    Intervals of weighted rows need clusters, or sums of squared shares of the total weight at the thresholds of the
-    counts. If rows were counted in ranges of scores, `in_ranges` is their ranking, and all rows of a range are counted
-    at its middle.
+    Intervals of weighted rows need the squares of weights, or clusters. If rows were counted in ranges of scores,
+    `in_ranges` is their ranking, and all rows of a range are counted at its middle.
     """
     shares, first, last = plan.ends()
     cuts = ShareCuts.at(counts, shares)
@@ -442,7 +411,7 @@ def _make_table(
         warn_undefined("KS" if n_pos else "gain, lift and KS", f"y_true has no {missing}")
     possible, cautions = [rates, rates], []
     if in_ranges is not None:
-        possible = _possible_rates(in_ranges, cuts, first, last, rates)
+        possible = possible_rates(in_ranges, cuts, first, last, rates)
         open_positives = float(
             np.max((possible[1] - possible[0])[: plan.n_bins] * np.array(rows, float)[: plan.n_bins])
         )
@@ -452,7 +421,7 @@ def _make_table(
         )
     else:
         cautions += _divisions(cuts)
-    effective, caution = _effective_rows(cuts, first, last, rates, plan.alpha, squares=squares, clusters=clusters)
+    effective, caution = effective_rows(cuts, first, last, rates, plan.alpha, squares=squares, clusters=clusters)
     low, high = (
         share_interval(effective * rate, effective * (1 - rate), "wilson", plan.alpha, "two-sided")[k]
         for k, rate in enumerate(possible)
@@ -519,156 +488,3 @@ def _divisions(cuts: ShareCuts) -> list[str]:
             "compute the table from rows in memory."
         )
     return cautions
-
-
-def _possible_rates(
-    ranking: BaseRanking, cuts: ShareCuts, first: list[int], last: list[int], rates: Floats
-) -> list[Floats]:
-    """Return the lowest and the highest rate of each bin that ranges of scores allow."""
-    at = np.array(cuts.amounts, dtype=np.float64)
-    found = ranking.gain_curve().at(share=np.minimum(at / at[-1], 1.0))
-    fewest, most = found if isinstance(found, tuple) else (found, found)
-    rows = np.diff(np.stack([at[first], at[last]]), axis=0)[0]
-    ends = [(each[last] - other[first]) * cuts.counts.n_pos / rows for each, other in ((fewest, most), (most, fewest))]
-    return [np.clip(np.fmin(ends[0], rates), 0, 1), np.clip(np.fmax(ends[1], rates), 0, 1)]
-
-
-# Effective numbers of rows --------------------------------------------------------------------------------------------
-
-
-def _effective_rows(
-    cuts: ShareCuts,
-    first: list[int],
-    last: list[int],
-    rates: Floats,
-    alpha: float,
-    *,
-    squares: ThresholdCounts | None,
-    clusters: _Clusters | None,
-) -> tuple[Floats, list[str]]:
-    """Return how many independent rows of weight 1 give each rate its variance, and cautions."""
-    ends = list(zip(first, last, rates.tolist(), strict=True))
-    if clusters is not None:
-        effective = np.array([clusters.effective(cuts, *each, alpha) for each in ends])
-        n_alone = int(np.isnan(effective).sum())
-        alone = (
-            f"Intervals need at least two clusters per bin, but {n_alone} of {len(ends)} rows have one: use fewer bins."
-        )
-        return effective, [alone] if n_alone else []
-    if cuts.counts.tps.dtype.kind != "f":
-        return np.array([float(cuts.amounts[b] - cuts.amounts[a]) for a, b in zip(first, last, strict=True)]), []
-    if squares is None:
-        unknown = (
-            "Rates have no intervals, because sums of squared weights are unknown: pass the rows and sample_weight."
-        )
-        return np.full(len(first), np.nan), [unknown]
-    of_positives, of_negatives = cuts.above(squares.tps), cuts.above(squares.fps)
-    found = []
-    for a, b, rate in ends:
-        squared = of_positives[b] - of_positives[a], of_negatives[b] - of_negatives[a]
-        weight = (cuts.amounts[b] - cuts.amounts[a]) / cuts.amounts[-1]
-        spread = squared[0] * (1 - rate) ** 2 + squared[1] * rate**2
-        found.append(_effective(rate, spread / weight**2, weight**2 / sum(squared)))
-    return np.array(found), []
-
-
-def _effective(rate: float, variance: float, of_one_class: float) -> float:
-    """Return how many independent rows give a rate this variance; if all rows are of one class, `of_one_class`."""
-    return rate * (1 - rate) / variance if 0 < rate < 1 and variance > 0 else of_one_class
-
-
-@dataclass(frozen=True)
-class _Clusters:
-    """Rows of clusters, by descending score."""
-
-    scores: NDArray[Any]  # ascending
-    positive: NDArray[np.bool_]
-    weights: Floats
-    codes: NDArray[np.intp]  # of clusters, from 0
-    n_clusters: int
-    sizes: Floats  # rows: 1, or the number of copies
-
-    def effective(self, cuts: ShareCuts, first: int, last: int, rate: float, alpha: float) -> float:
-        """Return the effective number of rows between two cuts; NaN for a single cluster."""
-        from scipy.stats import norm, t
-
-        (start, start_next), (stop, stop_next) = (self._places(cuts, cut) for cut in (first, last))
-        inside = np.ones((stop_next if cuts.parts[last] else stop) - start)  # share of each row between the cuts
-        if cuts.parts[first]:
-            inside[: start_next - start] -= float(cuts.parts[first])
-        if cuts.parts[last]:
-            inside[stop - start :] -= float(1 - cuts.parts[last])
-        here = slice(start, start + inside.size)
-        codes = self.codes[here]
-        if codes.size < self.n_clusters:
-            codes = np.unique(codes, return_inverse=True)[1]
-        weights = inside * self.weights[here]
-        sums = np.bincount(codes, weights * (self.positive[here] - rate))
-        shares = np.bincount(codes, weights) / weights.sum()
-        n_clusters = int(np.count_nonzero(shares))
-        if n_clusters < 2:
-            return math.nan
-        variance = n_clusters / (n_clusters - 1) * float((sums / weights.sum()) @ (sums / weights.sum()))
-        rows = min(_effective(rate, variance, 1 / float(shares @ shares)), float(inside @ self.sizes[here]))
-        return rows * float(norm.isf(alpha / 2) / t.isf(alpha / 2, n_clusters - 1)) ** 2
-
-    def _places(self, cuts: ShareCuts, cut: int) -> tuple[int, int]:
-        """Return the number of rows wholly above a cut, and this number plus the rows with the next score."""
-        thresholds, row = cuts.counts.thresholds, cuts.rows[cut]
-        at = thresholds[[row, min(row + 1, thresholds.size - 1)]]
-        above, after = (self.scores.size - np.searchsorted(self.scores, at)).tolist()
-        return above, after
-
-
-@dataclass(frozen=True)
-class _ModelRows:
-    """Rows of models: labels, weights or copies, and clusters."""
-
-    labels: BinaryLabels
-    weights: NDArray[Any] | None
-    are_copies: bool
-    groups: NDArray[np.intp] | None  # codes, from 0
-
-    @classmethod
-    def of(cls, labels: BinaryLabels, sample_weight: Any, frequency_weight: Any, groups: Any) -> _ModelRows:
-        """Check the arrays of a user."""
-        check_one_weight(sample_weight, frequency_weight)
-        are_copies, codes = frequency_weight is not None, None
-        weights: NDArray[Any] | None = None
-        if sample_weight is not None:
-            weights = as_weights("sample_weight", sample_weight)
-            check_same_length(y_true=labels.values, sample_weight=weights)
-        elif are_copies:
-            weights = as_frequencies("frequency_weight", frequency_weight)
-            check_same_length(y_true=labels.values, frequency_weight=weights)
-        if groups is not None:
-            given = as_groups("groups", groups)
-            check_same_length(y_true=labels.values, groups=given)
-            codes = np.unique(given, return_inverse=True)[1]
-        return cls(labels, weights, are_copies, codes)
-
-    def table(self, scores: NDArray[Any], plan: _Plan) -> GainTable:
-        """Return a model's table."""
-        options = {"frequency_weight" if self.are_copies else "sample_weight": self.weights}
-        ranking = self._ranking(scores, **options)
-        counts, squares = ranking.counts, None
-        if self.groups is None and self.weights is not None and not self.are_copies:
-            squared = self._ranking(
-                scores, sample_weight=np.square(self.weights / (counts.n_pos + counts.n_neg))
-            ).counts
-            squares = squared.take(squared.rows_at_least(counts.thresholds))
-        return _make_table(counts, plan, squares=squares, clusters=self._clusters(scores))
-
-    def _ranking(self, scores: NDArray[Any], **weights: Any) -> Ranking:
-        return Ranking(self.labels.values, scores, pos_label=self.labels.positive, **weights)
-
-    def _clusters(self, scores: NDArray[Any]) -> _Clusters | None:
-        if self.groups is None:
-            return None
-        kept = np.arange(scores.size) if self.weights is None else np.flatnonzero(self.weights)
-        order = kept[np.argsort(scores[kept], kind="stable")]
-        weights = np.ones(order.size) if self.weights is None else self.weights[order].astype(np.float64)
-        sizes = weights if self.are_copies else np.ones(order.size)
-        positive = self.labels.values[order] == self.labels.positive
-        codes = self.groups[order][::-1]
-        return _Clusters(scores[order], positive[::-1], weights[::-1], codes, int(self.groups.max()) + 1, sizes[::-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
 from fastevals._options import check_integer, check_number, show, warn_undefined
-from fastevals._text import format_pvalue, printable
+from fastevals._text import format_pvalue
 from fastevals._validation.arrays import as_scores, check_finite, named_columns
-from fastevals.document.document import GAP, TEXT, Document, Number, Part, PValue, Row, Section, Sentence, Table
-from fastevals.document.frames import Columns, format_cells, make_columns, stack
+from fastevals.document.document import GAP, Document, Number, Part, PValue, Row, Section, Sentence, Table
+from fastevals.document.frames import Columns, format_cells, make_columns
 from fastevals.infer.drift import significance
 from fastevals.infer.drift.measures import Psi, distances, standard_error
 from fastevals.infer.drift.samples import SampleRows, ScoreSample
-from fastevals.results import Frozen
+from fastevals.results import ByModel, Frozen
 
 Floats = NDArray[np.float64]
 
@@ -183,8 +183,7 @@ def _with_p(pvalue: float, before: str = "; ", after: str = "") -> str:
     return f"{before}p < 0.0001{after}" if pvalue < 0.0001 else f"{before}p = {format_pvalue(pvalue)}{after}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ScoreDrifts(Frozen, Mapping[Any, ScoreDrift]):
+class ScoreDrifts(ByModel[ScoreDrift]):
     """Drift of several models' scores: a mapping from a model's name to its `ScoreDrift`.
 
     Attributes
@@ -193,29 +192,8 @@ class ScoreDrifts(Frozen, Mapping[Any, ScoreDrift]):
         The mapping's items.
     """
 
-    models: dict[Any, ScoreDrift]
-
-    def __getitem__(self, model: Any) -> ScoreDrift:
-        return self.models[model]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.models)
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def _title(self) -> str:
-        return f"Score drift of {len(self)} model{'s' * (len(self) != 1)}"
-
-    def _columns(self) -> Columns:
-        return stack(({"model": name}, each._columns()) for name, each in self.models.items())
-
-    def _document(self) -> Document:
-        sections = [
-            Section([Sentence(f"{printable(str(name))}\n{each._title()}", "line", TEXT), *each._parts()], str(name))
-            for name, each in self.models.items()
-        ]
-        return Document("", self._short_title(), sections=sections, numbers=self.to_dict)
+    __slots__ = ()
+    _what = "Score drift"
 
 
 def score_drift(
