@@ -275,6 +275,8 @@ def report(
     cost_fn: float | None = None,
     cost_fp_column: str | None = None,
     cost_fn_column: str | None = None,
+    cost_tp: float | None = None,
+    cost_tp_column: str | None = None,
     prior: float | None = None,
     gain_table: bool = False,
     n_resamples: int | None = None,
@@ -330,6 +332,10 @@ def report(
     cost_fp_column, cost_fn_column : str, optional
         Columns of costs that differ by row, such as amounts. A constant for one side and a column for the other go
         together. Thresholds then have the lowest total cost, see `row_costs`.
+    cost_tp : float, optional
+        Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.
+    cost_tp_column : str, optional
+        Column of each row's cost of a true positive.
     prior : float, optional
         Share of positives where the models are used, for costs; by default the block's own share.
     gain_table : bool

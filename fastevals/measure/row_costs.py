@@ -9,6 +9,7 @@ is best for them has the lowest cost.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,16 +32,14 @@ class RowAmounts(NamedTuple):
     cost_tp: Any = 0.0
 
     @classmethod
-    def checked(
-        cls, y_true: NDArray[Any], cost_fp: Any, cost_fn: Any, cost_tp: Any, names: tuple[str, str, str]
-    ) -> Self:
+    def checked(cls, y_true: NDArray[Any], cost_fp: Any, cost_fn: Any, cost_tp: Any, names: Sequence[str]) -> Self:
         """Return checked costs; errors call them by `names`."""
         costs = [as_costs(name, each) for name, each in zip(names[:2], (cost_fp, cost_fn), strict=True)]
         costs.append(as_costs(names[2], cost_tp, low=-math.inf))
         for name, each in zip(names, costs, strict=True):
             if isinstance(each, np.ndarray):
                 check_same_length(**{"y_true": y_true, name: each})
-        if not (np.any(costs[0]) or np.any(costs[1])):
+        if not any(map(np.any, costs)):
             raise ValueError(f"{names[0]} and {names[1]} must have a value above zero, but all are zero")
         return cls(*costs)
 

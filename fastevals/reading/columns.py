@@ -536,7 +536,8 @@ class ColumnRoles:
     cross: bool = False  # whether segments are combinations of the values of several columns
     kind: str = "scores"  # kind of prediction: "scores", "labels" or "targets"
     cost_fp: str | None = None  # each row's cost of a false positive
-    cost_fn: str | None = None  # and of a false negative
+    cost_fn: str | None = None  # of a false negative
+    cost_tp: str | None = None  # and of a true positive
 
     @classmethod
     def checked(
@@ -570,7 +571,7 @@ class ColumnRoles:
         """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
         others = [*self.weights.items(), *(("by", name) for name in self.by), ("groups", self.groups)]
-        others += [("cost_fp_column", self.cost_fp), ("cost_fn_column", self.cost_fn)]
+        others += [(f"{name}_column", getattr(self, name)) for name in ("cost_fp", "cost_fn", "cost_tp")]
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
@@ -594,7 +595,7 @@ class ColumnRoles:
     @property
     def costs(self) -> tuple[str, ...]:
         """Columns of costs by row."""
-        return tuple(name for name in (self.cost_fp, self.cost_fn) if name is not None)
+        return tuple(name for name in (self.cost_fp, self.cost_fn, self.cost_tp) if name is not None)
 
     @property
     def naming(self) -> tuple[str, ...]:

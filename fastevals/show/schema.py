@@ -344,7 +344,7 @@ class ScoresReport(AnyReport):
     costs: Annotated[Costs | None, "costs, if they are given or the threshold is chosen by cost; otherwise null"]
     row_costs: Annotated[
         dict[str, str | float] | None,
-        "cost_fp and cost_fn, each a column's name or a number; null unless costs differ by row",
+        "cost_fp, cost_fn and, if given, cost_tp, each a column's name or a number; null unless costs differ by row",
     ]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[

@@ -26,24 +26,28 @@ from fastevals.show.report.options import ReportOptions
 from fastevals.show.report.over_values import MOST_BLOCKS, have_blocks
 
 COST = "expected_cost"
-SIDES = "cost_fp", "cost_fn"
+SIDES = "cost_fp", "cost_fn"  # which have a cost of 1 if only another cost is given
+OUTCOMES = *SIDES, "cost_tp"
 
 
 def cost_roles(options: ReportOptions) -> dict[str, str]:
-    """Return the columns of costs that are given, by side."""
-    given = {"cost_fp": options.cost_fp_column, "cost_fn": options.cost_fn_column}
+    """Return the columns of costs that are given, by outcome."""
+    columns = options.cost_fp_column, options.cost_fn_column, options.cost_tp_column
+    given = dict(zip(OUTCOMES, columns, strict=True))
     return {name: column for name, column in given.items() if column is not None}
 
 
-def costs_by_side(options: ReportOptions) -> dict[str, Any]:
-    """Return each side's column or constant cost."""
+def costs_by_outcome(options: ReportOptions) -> dict[str, Any]:
+    """Return the column or constant cost of each outcome; of true positives only if one is given."""
     columns = cost_roles(options)
-    return {name: columns[name] if name in columns else _constant(options, name) for name in SIDES}
+    given = [name for name in OUTCOMES if name in SIDES or name in columns or getattr(options, name) is not None]
+    return {name: columns[name] if name in columns else _constant(options, name) for name in given}
 
 
 def _constant(options: ReportOptions, name: str) -> float:
-    cost = getattr(options, name)
-    return 1.0 if cost is None else check_number(option(name), cost, low=0, open_high=True)
+    cost, is_side = getattr(options, name), name in SIDES
+    low = {"low": 0} if is_side else {"open_low": True}
+    return float(is_side) if cost is None else check_number(option(name), cost, open_high=True, **low)
 
 
 def refuse_costs(options: ReportOptions) -> None:
@@ -53,8 +57,16 @@ def refuse_costs(options: ReportOptions) -> None:
 
 
 def check_cost_options(options: ReportOptions) -> dict[str, str]:
-    """Return the columns of costs by side; raise if options that apply to constant costs only are given too."""
+    """Return the columns of costs by outcome; raise if options that apply to constant costs only are given too."""
     given = cost_roles(options)
+    if not given:
+        if options.cost_tp is not None:
+            columns = ", ".join(option(f"{name}_column") for name in SIDES)
+            raise ValueError(
+                f"{option('cost_tp')} goes with {columns} or {option('cost_tp_column')}; if costs are the same in all "
+                f"rows, subtract it from {option('cost_fn')}"
+            )
+        return {}
     column = option(f"{next(iter(given))}_column")
     for name in given:
         if getattr(options, name) is not None:
@@ -78,11 +90,11 @@ def refuse_unread(options: ReportOptions, name: str) -> None:
 def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptions) -> RowAmounts:
     """Return the costs of rows, from columns and constants."""
     called = roles.message_names()
-    both = {name: getattr(roles, name) for name in SIDES}
-    fp, fn = (option(name) if column is None else called[column] for name, column in both.items())
-    costs = {name: _constant(options, name) if column is None else columns[column] for name, column in both.items()}
+    given = {name: getattr(roles, name) for name in OUTCOMES}
+    names = [option(name) if column is None else called[column] for name, column in given.items()]
+    costs = [_constant(options, name) if column is None else columns[column] for name, column in given.items()]
     truth = columns[roles.models[0]]  # as long as the labels, which were removed
-    return RowAmounts.checked(truth, costs["cost_fp"], costs["cost_fn"], 0.0, (fp, fn, "cost_tp"))
+    return RowAmounts.checked(truth, costs[0], costs[1], costs[2], names)
 
 
 def check_few_values(by: Sequence[str], values: list[Any]) -> None:
@@ -138,6 +150,7 @@ def cost_table(costs: RowCosts) -> Table:
 
 
 def describe_costs(costs: Mapping[str, Any]) -> str:
-    """Say what a false positive and a false negative cost, given each side's column or constant."""
-    fp, fn = (printable(costs[name]) if isinstance(costs[name], str) else f"{costs[name]:g}" for name in SIDES)
-    return f"{fp} per false positive, {fn} per false negative"
+    """Say what each outcome costs, given its column or constant."""
+    outcomes = {"cost_fp": "false positive", "cost_fn": "false negative", "cost_tp": "true positive"}
+    each = {name: printable(cost) if isinstance(cost, str) else f"{cost:g}" for name, cost in costs.items()}
+    return ", ".join(f"{cost} per {outcomes[name]}" for name, cost in each.items())

@@ -119,7 +119,7 @@ class Report(ReportData, Result):
     costs : dict of str to float, or None
         ``cost_fp`` and ``cost_fn`` if given or used, and ``prior`` if given.
     row_costs : dict of str to str or float, or None
-        If costs differ by row, the column or the constant of ``cost_fp`` and of ``cost_fn``.
+        If costs differ by row, the column or the constant of ``cost_fp``, ``cost_fn`` and, if given, ``cost_tp``.
     labels : list or None
         For predicted classes, the classes that occur; if there are two, the positive one is last.
     not_measured : tuple of str

@@ -80,6 +80,13 @@ class ReportOptions:
         """str, optional: Columns of costs that differ by row, such as amounts. A constant for one side and a column for
         the other go together. Thresholds then have the lowest total cost, see `row_costs`.""",
         is_column=True, goes_with=ROWS)
+    cost_tp: float | None = own(
+        "C", "cost of a true positive, with a column of costs; < 0: benefit",
+        "float, optional: Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.",
+        parse_number, goes_with=SCORES)
+    cost_tp_column: str | None = own(
+        "C", "column of each row's cost of a true positive",
+        "str, optional: Column of each row's cost of a true positive.", is_column=True, goes_with=ROWS)
     prior: float | None = own(
         "P", "share of positives where models are used, for costs",
         "float, optional: Share of positives where the models are used, for costs; by default the block's own share.",

@@ -48,7 +48,7 @@ from fastevals.show.commands import MOST_PICTURED, check_required_columns, check
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.costs import (
     check_cost_options,
-    costs_by_side,
+    costs_by_outcome,
     read_amounts,
     refuse_costs,
     refuse_unread,
@@ -143,7 +143,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             f"{option('against')} compares two summaries: it and the data must be files of fastevals summarize"
         )
     by_row = _has_cost_columns(options)
-    costs = check_cost_options(options) if by_row else {}
+    costs = check_cost_options(options) if by_row or options.cost_tp is not None else {}
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
     reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
     reader, columns = None, NamedColumns({}, data=data_name(data))
@@ -195,7 +195,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     return Report(
         title, roles, tuple(column_metrics(*rule)), **measured,
         n_weightless=n_weightless, left_out=left_out, pos_label=positive,
-        row_costs=costs_by_side(options) if by_row else None, **rule._asdict(),
+        row_costs=costs_by_outcome(options) if by_row else None, **rule._asdict(),
     )  # fmt: skip
 
 
@@ -283,7 +283,7 @@ def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, A
 
 
 def _has_cost_columns(options: ReportOptions) -> bool:
-    return options.cost_fp_column is not None or options.cost_fn_column is not None
+    return any(each is not None for each in (options.cost_fp_column, options.cost_fn_column, options.cost_tp_column))
 
 
 def _threshold_rule(options: ReportOptions) -> ThresholdRule:

@@ -141,6 +141,9 @@ def test_rows_with_an_invalid_cost_are_left_out_if_asked() -> None:
         ({"cost_fp": -3}, r"cost_fp must be in \[0, inf\), got -3"),
         ({"cost_fn_column": "good"}, "cost_fn_column 'good' is given already, as score 'good'"),
         ({"cost_fn_column": "nope"}, "cost_fn_column 'nope'"),
+        ({"cost_tp": float("inf")}, r"cost_tp must be in \(-inf, inf\), got inf"),
+        ({"cost_tp": 3, "cost_tp_column": "fee"}, "cost_tp and cost_tp_column exclude each other"),
+        ({"cost_tp": 3, "cost_fn_column": None}, "cost_tp goes with cost_fp_column, cost_fn_column or cost_tp_column"),
         ({"memory": 10}, "cost_fn_column needs the rows of .* in memory: raise memory, leave out approximate"),
     ],
 )
@@ -149,6 +152,17 @@ def test_what_does_not_go_together_is_named(options: Any, message: str, tmp_path
     data: Any = tmp_path / "rows.csv" if "memory" in options else DATA
     with pytest.raises(ValueError, match=message):
         fastevals.report(data, **{**MODELS, "cost_fn_column": "amount", "n_resamples": 0, **options})
+
+
+def test_true_positives_may_cost_a_fee_or_bring_a_benefit() -> None:
+    with_fee = reported(cost_tp_column="fee").to_dict()
+    assert with_fee["row_costs"] == {"cost_fp": 4.0, "cost_fn": "amount", "cost_tp": "fee"}
+    of_call = expected(cost_tp=DATA["fee"].to_numpy())
+    assert without_label(with_fee["blocks"][0]["costs"]) == without_label(of_call.to_dict())
+    benefit = reported(cost_fn_column=None, cost_fp_column="fee", cost_fp=None, cost_fn=0, cost_tp=-9)
+    assert "fee per false positive, 0 per false negative, -9 per true positive" in benefit.to_text()
+    of_call = expected(cost_fp=DATA["fee"].to_numpy(), cost_fn=0, cost_tp=-9)
+    assert benefit.to_dict()["blocks"][0]["costs"]["models"] == of_call.to_dict()["models"]
 
 
 def test_predictions_and_counts_have_no_costs_by_row() -> None:
