@@ -203,8 +203,7 @@ class Calibration(Frozen):
                 f"slope {self._in_words(self.slope)}; Spiegelhalter's z {written}; smallest "
                 f"{_p(min(defined))}, adjusted for {count_of(len(defined), 'test')})."
             )
-        ratio = f"{sums} ({self._ratio_written()})."
-        sentences = [ratio] if "ratio" in off else []
+        sentences = [f"{sums} ({self._ratio_written()})."] if "ratio" in off else []
         if "slope" in off:
             way = "are too extreme" if self.slope.value < 1 else "are too moderate"
             if self.slope.confidence_interval.high < 0:
@@ -212,12 +211,14 @@ class Calibration(Frozen):
             sentences.append(f"The probabilities{self._of} {way}: calibration slope {self._in_words(self.slope)}.")
         if "spiegelhalter" in off:
             z = self.spiegelhalter
-            way = "worse" if z.statistic > 0 else "better"
+            way = "higher" if z.statistic > 0 else "lower"
             sentences.append(
-                f"The Brier score{self._of} is {way} than its probabilities imply (Spiegelhalter's z = "
-                f"{_decimals(z.statistic, 1)}, {_p(z.pvalue)})."
+                f"Spiegelhalter's test rejects the calibration{self._of} (z = {_decimals(z.statistic, 1)}, "
+                f"{_p(z.pvalue)}): the Brier score is {way} than the probabilities imply."
             )
-        return " ".join(sentences if "ratio" in off else [*sentences, ratio])
+        if "ratio" not in off:
+            sentences.append(f"{sums}, not significantly different (ratio {self._in_words(self.ratio)}).")
+        return " ".join(sentences)
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -260,7 +261,7 @@ class Calibration(Frozen):
         predicted, observed = describe_count(self.predicted), describe_count(self.observed)
         if self.is_weighted:
             return f"{who} expects positives of weight {predicted}; weight {observed} happened"
-        return f"{who} expects {predicted} positives; {observed} happened"
+        return f"{who} expects {predicted} positive{'s' * (predicted != '1')}; {observed} happened"
 
     def _ratio_written(self) -> str:
         """Return how far the sum is off, and the ratio with its interval: "18 % too few; ratio 0.818, ..."."""

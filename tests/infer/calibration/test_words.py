@@ -71,7 +71,9 @@ def test_numbers_of_any_size_can_be_read() -> None:
     assert f"ratio {found.ratio.value:.3g}, 95 % interval {found.ratio.confidence_interval.low:.3g} " in (
         found.conclusion
     )
-    assert f"z = {found.spiegelhalter.statistic:.3g}, p < 1e-300)" in found.conclusion
+    assert f"(z = {found.spiegelhalter.statistic:.3g}, p < 1e-300): the Brier score is higher" in found.conclusion
     with pytest.warns(match="same probability"):
         flat = calibration([0, 1] * 50, [0.5] * 100)
     assert "; Spiegelhalter's z undefined; " in flat.conclusion
+    with pytest.warns(match="same probability"):
+        assert "the model expects 1 positive; 1 happened" in calibration([0, 0, 1, 0], [0.25] * 4).conclusion

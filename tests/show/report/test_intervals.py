@@ -244,15 +244,18 @@ random_forest       169      174 0.9692         -      - 0.0905  -6.71  <1e-9
     of exactly 0 or 1 belong to the other class. Clip probabilities to a range such as
     [0.001, 0.999], or compare Brier scores
 ! : The probabilities of logistic are too moderate: calibration slope 1.353, 95 %
-    interval 1.165 to 1.540. The Brier score of logistic is better than its
-    probabilities imply (Spiegelhalter's z = -3.0, p = 0.0031). logistic expects 171
-    positives; 174 happened (1.4 % too few; ratio 0.986, 95 % interval 0.909 to 1.068).
+    interval 1.165 to 1.540. Spiegelhalter's test rejects the calibration of logistic (z
+    = -3.0, p = 0.0031): the Brier score is lower than the probabilities imply. logistic
+    expects 171 positives; 174 happened, not significantly different (ratio 0.986, 95 %
+    interval 0.909 to 1.068).
 ! : naive_bayes expects 973 positives; 174 happened (5.59 times as many as happened;
-    ratio 5.593, 95 % interval 4.884 to 6.405). The Brier score of naive_bayes is worse
-    than its probabilities imply (Spiegelhalter's z = 568.2, p < 1e-300).
-! : The Brier score of random_forest is better than its probabilities imply
-    (Spiegelhalter's z = -6.7, p = 1.93e-11). random_forest expects 169 positives; 174
-    happened (3.1 % too few; ratio 0.969, 95 % interval 0.898 to 1.046).
+    ratio 5.593, 95 % interval 4.884 to 6.405). Spiegelhalter's test rejects the
+    calibration of naive_bayes (z = 568.2, p < 1e-300): the Brier score is higher than
+    the probabilities imply.
+! : Spiegelhalter's test rejects the calibration of random_forest (z = -6.7, p =
+    1.93e-11): the Brier score is lower than the probabilities imply. random_forest
+    expects 169 positives; 174 happened, not significantly different (ratio 0.969, 95 %
+    interval 0.898 to 1.046).
 """
 
 
