@@ -293,6 +293,9 @@ class ByModel(Frozen, Mapping[Any, R], Generic[R]):
     def _columns(self) -> Columns:
         return stack(({"model": name}, each._columns()) for name, each in self.models.items())
 
+    def _shown_columns(self) -> Columns:
+        return stack(({"model": name}, each._shown_columns()) for name, each in self.models.items())
+
     def _document(self) -> Document:
         sections = []
         for name, each in self.models.items():

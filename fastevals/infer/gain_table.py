@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -21,7 +21,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals.counts import ThresholdCounts
 from fastevals.document.document import GAP, Count, Document, Number, Part, Row, Section, Sentence, Table
-from fastevals.document.frames import Columns, make_columns
+from fastevals.document.frames import Columns, leave_unused_out, make_columns
 from fastevals.infer.gain_intervals import GainClusters, GainRows, SquaredShares, effective_rows, possible_rates
 from fastevals.infer.proportions import share_interval
 from fastevals.measure.cells import ratio
@@ -149,6 +149,10 @@ class GainTable(Frozen):
             }
         )
 
+    def _shown_columns(self) -> Columns:
+        lifts = dict(zip(("lift", "cumulative_lift"), self._lift_texts(), strict=True))
+        return {**leave_unused_out(self._columns()), **make_columns(lifts)}
+
     def _document(self) -> Document:
         return Document("", self._short_title(), sections=[Section(self._parts())], numbers=self.to_dict)
 
@@ -157,20 +161,26 @@ class GainTable(Frozen):
         caution = [GAP, Sentence(self.caution, "caution")] if self.caution else []
         heads = [head for head in HEADS if head != "mean" or not np.isnan(self.mean_predicted).all()]
         columns = [HEADS[head] for head in heads]
-        table = Table("gain", "Gain table", columns, lambda: map(self._row, range(len(self.bins))), heads=heads)
+        table = Table("gain", "Gain table", columns, self._rows, heads=heads)
         return [Sentence(self.conclusion, "verdict"), GAP, table, *caution]
 
-    def _row(self, k: int) -> Row:
-        shown = [_count(self.rows[k]), _count(self.positives[k])]
-        shown += [Number(float(each[k])) for each in (self.rates, self.low, self.high, self.gains)]
-        shown += [_lift(float(each[k])) for each in (self.lifts, self.cumulative_lifts)]
-        shown += [Number(float(self.ks[k]), emphasis="best" if k == self.largest_ks else "")]
-        shown += [] if np.isnan(self.mean_predicted).all() else [Number(float(self.mean_predicted[k]))]
-        return Row(self.bins[k], [*shown, Number(float(self.thresholds[k]))])
+    def _rows(self) -> Iterator[Row]:
+        lifts = self._lift_texts()
+        for k, name in enumerate(self.bins):
+            shown = [_count(self.rows[k]), _count(self.positives[k])]
+            shown += [Number(float(each[k])) for each in (self.rates, self.low, self.high, self.gains)]
+            pairs = zip((self.lifts, self.cumulative_lifts), lifts, strict=True)
+            shown += [Number(float(each[k]), written=texts[k]) for each, texts in pairs]
+            shown += [Number(float(self.ks[k]), emphasis="best" if k == self.largest_ks else "")]
+            shown += [] if np.isnan(self.mean_predicted).all() else [Number(float(self.mean_predicted[k]))]
+            yield Row(name, [*shown, Number(float(self.thresholds[k]))])
 
-
-def _lift(value: float) -> Number:
-    return Number(value, written="" if math.isnan(value) else f"{value:.2f}")
+    def _lift_texts(self) -> list[list[str]]:
+        """Return lifts with two decimals."""
+        return [
+            ["-" if math.isnan(value) else f"{value:.2f}" for value in each]
+            for each in (self.lifts, self.cumulative_lifts)
+        ]
 
 
 def _count(value: Any) -> Any:
