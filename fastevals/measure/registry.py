@@ -903,12 +903,6 @@ def aliases_with_options() -> dict[str, str]:
     }
 
 
-def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
-    """Return the metric that an argument names, among those of one kind."""
-    names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
-    return SCORE_METRICS[name_among(argument, name, names)]
-
-
 def find_criterion(argument: str, name: str, *, families: bool = False) -> Metric:
     """Return the metric that an argument names, among those by which a threshold can be best."""
     names = [

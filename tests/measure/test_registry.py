@@ -25,7 +25,7 @@ from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import influence_of
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking_metrics import hull
-from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, find_metric
+from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, name_among
 from tests.reference import calibration, confusion, curves, quantiles, queries
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
@@ -86,16 +86,16 @@ def test_names_and_titles_are_unique():
 
 @every_metric
 def test_a_metric_is_found_by_its_name(metric):
-    assert find_metric("metric", metric.name) is metric
-    assert find_metric("metric", metric.name, of=metric.of) is metric
+    assert METRICS[name_among("metric", metric.name, SCORE_METRICS)] is metric
+    assert METRICS[name_among("metric", metric.name, [metric.name])] is metric
 
 
 def test_a_name_that_is_like_none_lists_the_known_ones():
     listed = ", ".join(map(repr, list(SCORE_METRICS)[:20]))
     with pytest.raises(ValueError, match=rf"one of {listed}, \.\.\. \({len(SCORE_METRICS)} in all\); got 'zzz'$"):
-        find_metric("metrics", "zzz")
+        name_among("metrics", "zzz", SCORE_METRICS)
     with pytest.raises(ValueError, match=f"metric must be one of {', '.join(map(repr, RANKING_NAMES))}; got 'f1'$"):
-        find_metric("metric", "f1", of="ranking")
+        name_among("metric", "f1", RANKING_NAMES)
 
 
 SHORT = [(short, name) for name, metric in registry.METRICS.items() for short in metric.synonyms.split()]
@@ -115,7 +115,7 @@ def test_a_short_name_is_the_metric(short, name):
     for written in (short, short.upper(), name.upper(), short.replace("_", "-"), name.replace("_", " ")):
         assert str(fastevals.metric(written)) == name
     if name in SCORE_METRICS:
-        assert find_metric("metric", short).name == name
+        assert name_among("metric", short, SCORE_METRICS) == name
 
 
 def test_results_are_found_by_short_names_and_hold_the_names():

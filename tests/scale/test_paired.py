@@ -187,9 +187,9 @@ def test_thresholds_without_positives_make_no_difference(kind: str) -> None:
     y, scores = made(kind, 5000)
     specs = column_metrics("matthews", None, None)
     counts = Ranking(y, scores["a"]).counts
-    fewer = counts_at_positives(counts)
+    fewer, *_ = counts_at_positives(counts, [])
     assert fewer.tps.size <= 2 * y.sum() + 2
-    again = counts_at_positives(fewer)
+    again, *_ = counts_at_positives(fewer, [])
     coarse, other = (FewCells.reduce(each, specs) for each in (counts, fewer))
     assert coarse.places == other.places
     for name in ("thresholds", "tps", "fps"):
@@ -197,7 +197,7 @@ def test_thresholds_without_positives_make_no_difference(kind: str) -> None:
         np.testing.assert_array_equal(getattr(coarse.counts, name), getattr(other.counts, name))
     np.testing.assert_array_equal(fewer.tps, counts.tps[counts.rows_at_least(fewer.thresholds)])
     np.testing.assert_array_equal(fewer.fps, counts.fps[counts.rows_at_least(fewer.thresholds)])
-    cut = counts_at_positives(counts, [0.123])
+    cut, *_ = counts_at_positives(counts, [0.123])
     assert cut.fps[cut.rows_at_least(np.array(0.123))] == counts.fps[counts.rows_at_least(np.array(0.123))]
 
 

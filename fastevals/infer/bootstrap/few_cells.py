@@ -119,7 +119,7 @@ class FewCells:
         """
         of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
         cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
-        every, own, of_counts = _at_positives(counts, list(cuts.values()))
+        every, own, of_counts = counts_at_positives(counts, list(cuts.values()))
         ends, alone = [0, every.tps.size - 1], every.take(own)  # alone: thresholds kept even without cuts
         is_small = alone.tps.size <= THRESHOLDS_KEPT
         shares, place_of = Shares.of(alone), cache(partial(find_place, alone))
@@ -173,20 +173,12 @@ def is_of_order(spec: Any) -> bool:
     return isinstance(spec, MetricSpec) and METRICS[spec.name].of != "probabilities"
 
 
-def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
+def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
     """Return the counts at thresholds with positives, just above each such threshold, and at cuts; drop all others.
 
     Streams provide only these counts. So results from counts at all distinct scores are the same to the bit as results
-    from a stream's counts.
-    """
-    return _at_positives(counts, cuts)[0]
-
-
-def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
-    """Return `counts_at_positives` and two arrays of row indices.
-
-    The first array lists the rows of the result that do not depend on the cuts. The second array gives, for each row
-    of the result, its row in `counts`.
+    from a stream's counts. Two arrays of row indices are returned, too. The first lists the rows of the result that do
+    not depend on the cuts. The second gives, for each row of the result, its row in `counts`.
     """
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))

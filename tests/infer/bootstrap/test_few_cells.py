@@ -88,7 +88,7 @@ def test_what_is_asked_beside_a_metric_makes_no_difference(n: int) -> None:
 
 def test_few_cells_are_drawn_as_they_are() -> None:
     counts = counts_of(4_000, 0.1)
-    assert 500 < counts_at_positives(counts).thresholds.size <= THRESHOLDS_KEPT
+    assert 500 < counts_at_positives(counts, [])[0].thresholds.size <= THRESHOLDS_KEPT
     found, expected = (bootstrap(each, WHOLE, n_resamples=49, rng=1) for each in (summary_of(counts), counts))
     assert [each.confidence_interval for each in found.values()] == [
         each.confidence_interval for each in expected.values()
