@@ -117,7 +117,7 @@ def make_bins(forecasts: Forecasts, options: BinOptions, confidence_level: float
         caution = ONE_CLUSTER if (np.isnan(rows) & (weight > 0)).any() else ""
     elif forecasts.is_weighted:
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = weight**2 / forecasts.squares_in(bins.edges, bins.starts)
+            rows = weight**2 / forecasts.squares_in(bins)
     else:
         rows = weight
     low, high = share_interval(rows * rate, rows * (1 - rate), "wilson", alpha, "two-sided")
@@ -136,7 +136,7 @@ def _effective_rows(forecasts: Forecasts, bins: Bins, weight: Floats, alpha: flo
         return [positives - (negatives + positives) * rate[at], np.ones(at.size)]
 
     sums, rows_of_clusters = forecasts.by_cluster(bins.edges, residuals)
-    n, squared = np.diff(rows_of_clusters.indptr), forecasts.squares_in(bins.edges, bins.starts)
+    n, squared = np.diff(rows_of_clusters.indptr), forecasts.squares_in(bins)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = sums.power(2).sum(axis=1) / weight**2 * n / (n - 1)
         rows = np.minimum(rate * (1 - rate) / variance, weight**2 / squared)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
 from fastevals._validation.arrays import power_of_two, usual_unit
 from fastevals.counts import ThresholdCounts
+from fastevals.measure.probability_metrics import Bins
 from fastevals.measure.ranking.ranking import Ranking
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class Forecasts(ABC):
         """Return the forecasts of some entries."""
 
     @abstractmethod
-    def counts(self, model: int = 0) -> ThresholdCounts:
-        """Return a model's threshold counts, which are sums of weights if rows have weights."""
+    def counts(self) -> ThresholdCounts:
+        """Return the threshold counts of the only model: sums of weights if rows have weights."""
 
     def isotonic_counts(self) -> ThresholdCounts:
         """Return counts for an isotonic fit, in the user's weights."""
@@ -91,8 +92,8 @@ class Forecasts(ABC):
         return counts.in_weight(1 / self.unit) if self.is_weighted else counts
 
     @abstractmethod
-    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
-        """Return the sum of squared weights in each bin of a model's counts, ascending."""
+    def squares_in(self, bins: Bins) -> Floats:
+        """Return the sum of squared weights in each bin of the counts, ascending."""
 
     def sweep(self, function: Callable[[Block], T], step: int = 1) -> list[T]:
         """Call a function on each block, distributed over threads; return the results in order.
@@ -173,14 +174,15 @@ class CountedForecasts(Forecasts):
         weights = added(self.by_probability)
         return Block(p, weights, weights if self.squares is None else added(self.squares), None)
 
-    def counts(self, model: int = 0) -> ThresholdCounts:
+    def counts(self) -> ThresholdCounts:
         """Return the counts."""
         return self.by_probability
 
-    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
+    def squares_in(self, bins: Bins) -> Floats:
         """Return the differences of the sums between the steps at which the bins start."""
         squares = self.squares or self.by_probability
-        return np.asarray((np.diff(squares.tps[starts]) + np.diff(squares.fps[starts]))[::-1], dtype=np.float64)
+        sums = np.diff([squares.tps[bins.starts], squares.fps[bins.starts]]).sum(axis=0)
+        return np.asarray(sums[::-1], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,9 +213,9 @@ class RowForecasts(Forecasts):
         p: Iterable[NDArray[Any]],
         positive: NDArray[np.bool_],
         *,
-        clusters: NDArray[Any] | None,
-        sample_weight: NDArray[Any] | None,
-        frequency_weight: NDArray[Any] | None,
+        clusters: NDArray[Any] | None = None,
+        sample_weight: NDArray[Any] | None = None,
+        frequency_weight: NDArray[Any] | None = None,
     ) -> tuple[RowForecasts, NDArray[np.bool_] | None]:
         """Return the forecasts of rows of weight above zero, and which rows these are (None if all)."""
         unit, n_clusters, weights, copies = 1.0, None, None, None
@@ -255,16 +257,16 @@ class RowForecasts(Forecasts):
         clusters = None if self.clusters is None else self.clusters[part]
         return Block(np.stack([each[part] for each in self.p]), weights, squares, clusters)
 
-    def counts(self, model: int = 0) -> ThresholdCounts:
-        """Count a model's rows."""
+    def counts(self) -> ThresholdCounts:
+        """Count the rows."""
         labels = self.positive.astype(np.int8)
         weights = {"sample_weight": self.weights, "frequency_weight": self.copies}
-        return Ranking(labels, self.p[model], pos_label=1, **weights).counts
+        return Ranking(labels, self.p[0], pos_label=1, **weights).counts
 
-    def squares_in(self, edges: Floats, starts: NDArray[np.intp], model: int = 0) -> Floats:
+    def squares_in(self, bins: Bins) -> Floats:
         """Add up the rows of each bin."""
         squared = self.copies if self.weights is None else self.weights**2
-        return np.bincount(bins_of(self.p[model], edges), squared, edges.size - 1).astype(np.float64, copy=False)
+        return np.bincount(bins_of(self.p[0], bins.edges), squared, bins.edges.size - 1).astype(np.float64, copy=False)
 
     def model(self, model: int) -> RowForecasts:
         """Return the forecasts of one model."""

@@ -38,9 +38,7 @@ def calibrate_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: Interva
         return None
     if rows.ranking is not None:
         return _calibrate(CountedForecasts.of(counts, ranking._squares), model, plan)
-    weight: dict[str, Any] = {"sample_weight": None, "frequency_weight": None}
-    weight["frequency_weight" if rows.are_copies else "sample_weight"] = rows.weights
-    forecasts, _ = RowForecasts.of([rows.scores[model]], rows.positive, clusters=rows.groups, **weight)
+    forecasts, _ = RowForecasts.of([rows.scores[model]], rows.positive, clusters=rows.groups, **rows.weight_options)
     return _calibrate(forecasts.reduced(counts), model, plan)
 
 

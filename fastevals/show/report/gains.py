@@ -20,8 +20,7 @@ def gains_of_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: Interval
     """Return the gain table of a model's rows."""
     if rows.ranking is not None or (rows.groups is None and not rows.weighs_rows):
         return gains_of_counts(ranking, ranking.n_samples, plan)
-    weights = {"frequency_weight" if rows.are_copies else "sample_weight": rows.weights}
-    return _made(plan, rows.n_samples, rows.positive, rows.scores[model], groups=rows.groups, **weights)
+    return _made(plan, rows.n_samples, rows.positive, rows.scores[model], groups=rows.groups, **rows.weight_options)
 
 
 def gains_of_counts(ranking: Any, n_samples: int, plan: IntervalPlan | None) -> GainTable:

@@ -69,6 +69,11 @@ class ScoredRows(NamedTuple):
         return self.weights is not None and not self.are_copies
 
     @property
+    def weight_options(self) -> dict[str, Any]:
+        """The weights, as the argument that takes them."""
+        return {"frequency_weight" if self.are_copies else "sample_weight": self.weights}
+
+    @property
     def shares(self) -> NDArray[np.float64]:
         """Weights as shares of the largest weight."""
         assert self.weights is not None
@@ -78,8 +83,7 @@ class ScoredRows(NamedTuple):
         """Return a model's ranking."""
         if self.ranking is not None:
             return self.ranking
-        given = "frequency_weight" if self.are_copies else "sample_weight"
-        return Ranking(self.positive, self.scores[model], **{given: self.weights})
+        return Ranking(self.positive, self.scores[model], **self.weight_options)
 
     def take(self, rows: Any) -> ScoredRows:
         """Return the rows that an index or mask selects."""

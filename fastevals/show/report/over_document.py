@@ -82,7 +82,7 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
         *(Sentence(note, "note", TEXT) for note in undefined_over(over)),
         *(Sentence(note, "caution") for note in over_cautions(report, over)),
         GAP,
-        _ranges_written(report, over),
+        _ranges_written(over),
         Later(lambda: [] if over.has_blocks else _extremes_written(report, over), TEXT),
         _means_table(over),
     ]
@@ -238,7 +238,7 @@ def _calibration_written(report: ReportData, over: OverValues) -> Iterator[Part]
     yield from (GAP, Table("calibrated", "Calibration", columns, rows, only=TEXT, n_shown=SEGMENTS_WRITTEN, more=more))
 
 
-def _ranges_written(report: ReportData, over: OverValues) -> Table:
+def _ranges_written(over: OverValues) -> Table:
     """Return a row for each model with the range of its AUCs."""
     by = f"of {shorten_name(describe_by(over.by))}"
     rows = []
