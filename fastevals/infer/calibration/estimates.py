@@ -334,6 +334,7 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
     degrees = np.full((len(QUANTITIES), n_models), n_units - 1)
     degrees[2:] = np.minimum(degrees[2:], [model.totals.inner.min() - 1 for model in models])
     covariance[degrees <= 0] = np.nan
+    covariance[np.isinf(covariance)] = np.nan
     return Spread(covariance, degrees, null_variances)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from fastevals import calibration, calibration_unpaired
+from fastevals import UndefinedMetricWarning, calibration, calibration_unpaired
 
 
 def models(n: int = 500) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -84,6 +84,10 @@ def test_one_row_leaves_nothing_to_compare() -> None:
         one = calibration(y[:1], three["a"][:1])
     for (difference,) in calibration_unpaired(calibration(y, three["a"]), one).differences.values():
         assert math.isnan(difference.pvalue)
+    with pytest.warns(match="separates the classes") as warned:  # and about nothing else
+        two = calibration([0, 1], {"a": [0.3, 0.7], "b": [0.2, 0.4]})
+    assert {each.category for each in warned} == {UndefinedMetricWarning}
+    assert math.isnan(two.differences["log_ratio"][0].pvalue)
 
 
 def test_a_model_without_a_slope_leaves_the_others_compared() -> None:
