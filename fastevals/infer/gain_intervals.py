@@ -88,7 +88,8 @@ def _variance(weights: Floats, squares: Floats, means: Floats, rate: float) -> f
     """Return the variance of a rate of independent rows, from sums of weights and of their squares by class.
 
     In small bins, the linearised variance is too small: if one row has a large weight, the rate is near that row's
-    label. So the variance is at least as large as if weights varied equally in both classes, around means by class.
+    label. So the variance is at least as large as if weights, divided by the mean weight of their class, varied equally
+    in both classes.
     """
     distances = np.array([(1 - rate) ** 2, rate**2])  # of labels from the rate
     spread = (squares / means**2).sum() / (weights / means).sum()  # of weights within classes, >= 1

@@ -123,7 +123,7 @@ class GainTable(Frozen):
         if self.largest_ks < 0:
             return f"{first} There are no negatives, so KS is undefined."
         if not self.ks.max() > 0:
-            return f"{first} KS is above 0 at the end of no bin."
+            return f"{first} KS is not above 0 at the end of any bin."
         return f"{first} KS is largest at the end of bin {self.largest_ks + 1}: {format_number(self.ks.max())}."
 
     def _title(self) -> str:
@@ -289,9 +289,9 @@ def gain_table(
     Intervals of rates are Wilson's. They treat the boundaries of bins as fixed, although these are quantiles of the
     same rows. With weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective
     number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance is at
-    least that of independent rows whose weights vary equally in both classes, around means by class. If rows were
-    counted in ranges of scores, positives are expected values, and intervals are widened to include all values that the
-    ranges allow.
+    least that of independent rows whose weights, divided by the mean weight of their class, vary equally in both
+    classes. If rows were counted in ranges of scores, positives are expected values, and intervals are widened to
+    include all values that the ranges allow.
 
     References
     ----------

@@ -177,7 +177,7 @@ def test_several_models_are_a_mapping() -> None:
     assert of_rankings.to_dict() == tables.to_dict()
     assert len(gain_table(Y, [S, S], 5)) == 2
     text = tables.to_text()
-    assert text.count("KS is largest") == text.count("KS is above 0 at the end of no bin") == 1
+    assert text.count("KS is largest") == text.count("KS is not above 0 at the end of any bin") == 1
     assert max(map(len, text.split("\n"))) <= 88
 
 
