@@ -17,6 +17,7 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.results import Alternative, Frozen
 
 BEST, FIXED, PER_ROW, NONE, ALL = "best threshold", "threshold", "per-row rule", "none", "all"  # rules
+LARGEST_WRITTEN_OUT = 1e15  # amounts from here on have an exponent
 ESTIMATES = "total", "savings", "savings_share", "savings_over_all", "savings_over_all_share"
 
 
@@ -219,10 +220,10 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
 
 
 def money(value: float) -> str:
-    """Return an amount: whole from 1,000 on, otherwise with four digits; a dash if it is undefined."""
+    """Return an amount: whole from 1,000 on, otherwise (or from 10**15 on) with four digits; a dash if undefined."""
     if math.isnan(value):
         return "-"
-    return f"{value:z,.0f}" if abs(value) >= 1000 else f"{value:z.4g}"
+    return f"{value:z,.0f}" if 1000 <= abs(value) < LARGEST_WRITTEN_OUT else f"{value:z.4g}"
 
 
 def share_text(share: Estimate) -> str:

@@ -69,7 +69,7 @@ class Quantity(NamedTuple):
 
     def value(self, sums: Floats, weight: float) -> Any:
         """Return the quantity for sums along the last axis; NaN if the denominator is 0."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             value = np.asarray(sums @ self.numerator * ((1.0 if self.is_share else weight) / (sums @ self.denominator)))
         return np.where(np.isfinite(value), value, np.nan)
 
@@ -212,15 +212,16 @@ class _Estimates(NamedTuple):
         drawn: Mapping[Key, Floats],
     ) -> dict[Key, DecisionCost]:
         """Return the cost of each decision; `largest` has the size of the largest number in each column."""
-        forms = {key: np.array([each.influence(of) for each in QUANTITIES.values()]) for key, of in sums.items()}
-        units = {key: np.abs(form * largest).max(axis=1, keepdims=True) for key, form in forms.items()}
-        units = {key: np.where(unit, unit, 1.0) for key, unit in units.items()}
-        forms = {key: form / units[key] for key, form in forms.items()}
+        with np.errstate(over="ignore", invalid="ignore"):  # amounts near the smallest float
+            forms = {key: np.array([each.influence(of) for each in QUANTITIES.values()]) for key, of in sums.items()}
+            units = {key: np.abs(form * largest).max(axis=1, keepdims=True) for key, form in forms.items()}
+            units = {key: np.where(unit, unit, 1.0) for key, unit in units.items()}
+            forms = {key: form / units[key] for key, form in forms.items()}
         powers = columns.powers(forms)
         found = {}
         for key, rows in decided.items():
             model, rule = key
-            more = forms[key] @ self._more_rows(rule).T
+            more = np.einsum("fc,rc->fr", forms[key], self._more_rows(rule))
             label = rule if model is None else f"{rule} of {model}"
             estimates = {}
             for i, (name, quantity) in enumerate(QUANTITIES.items()):
@@ -257,7 +258,7 @@ class _Estimates(NamedTuple):
         hall = skewed_interval(value, *spread[1:], settings.confidence_level, settings.alternative)
         if not is_best:
             return Estimate(value, _within(bounds, *hall), spread.error, 0.0, 0, caution=caution, method=HALL)
-        if drawn is None:
+        if drawn is None or math.isnan(hall.low):
             return Estimate(value, NOWHERE, math.nan, math.nan, 0, caution=caution)
         replicates = quantity.value(drawn, float(sums[2]))
         made = make_estimate(

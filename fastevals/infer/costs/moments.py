@@ -88,7 +88,7 @@ class SkewedSpread(NamedTuple):
         influences of the typical rows, half of each of which is added. The variance of a sample's variance matches that
         of chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
         """
-        if n < 2:
+        if n < 2 or not np.isfinite(powers).all():  # which overflow only for amounts near the smallest float
             return cls(math.nan, math.nan, 0.0, 0.0)
         square, cube, fourth = (float(each) for each in powers)
         if square <= n * (64 * np.finfo(np.float64).eps) ** 2:  # equal up to rounding in all units

@@ -322,6 +322,14 @@ def test_one_class_has_costs(label: int) -> None:
     assert math.isnan(found["y_score"].best.savings_share.value) == (not label)
 
 
+def test_one_row_has_no_interval_and_tiny_and_huge_amounts_have_words() -> None:
+    one = row_costs([1], [0.3], cost_fp=1, cost_fn=[4.0], n_resamples=19, rng=0)["y_score"]
+    assert math.isnan(one.best.total.confidence_interval.high)
+    y, p, (_, fn, _), _ = made(1)
+    assert row_costs(y, p, cost_fp=1e-320, cost_fn=fn * 1e-320, n_resamples=0)["y_score"].best.total.value < 1e-315
+    assert "e+300" in row_costs(y, p, cost_fp=1e299, cost_fn=fn * 1e299, n_resamples=0).conclusion
+
+
 def test_the_text_has_the_numbers_that_people_quote() -> None:
     y, p, (_, fn, _), _ = made(1, n=400)
     text = row_costs(y, {"a": p, "b": 1 - p}, cost_fp=5, cost_fn=5 + fn, n_resamples=99, rng=0).to_text()
