@@ -63,9 +63,7 @@ N_KERNELS = 5  # that a first run compiles, about
 def add_options(parser: Parser) -> None:
     """Add the command's options."""
     parser.repeated = "repeat --pred for each column"
-    parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="results or predictions; by default the embedded results"
-    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="results or predictions; by default embedded results")
     add_options_of(parser, CompareOptions)
     add_shared(parser, page="verdict, tables, pictures", drawn="pictures")
 

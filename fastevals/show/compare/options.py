@@ -37,11 +37,11 @@ class CompareOptions:
         "str or sequence of str, optional: Columns that name data sets, in addition to columns of text.",
         repeats=True, is_column=True, goes_with=RESULTS)
     algorithm: str | Sequence[str] | None = own(
-        "A", "column of an algorithm's results; by default all others",
+        "A", "column of an algorithm's results (all others)",
         "str or sequence of str, optional: Columns of algorithms' results; by default all others.", repeats=True,
         is_column=True, goes_with=RESULTS)
     by: str | None = own(
-        "COLUMN", "compare results separately for each value of this column",
+        "COLUMN", "compare results for each value of this column",
         "str, optional: Compare results separately for each value of this column.", is_column=True, goes_with=RESULTS)
     lower_is_better: bool = own(
         "", "results are errors or losses",
@@ -51,12 +51,12 @@ class CompareOptions:
         "A", "compare only with this algorithm", "str, optional: Compare the other algorithms only with this one.",
         is_column=True, goes_with=RESULTS)
     posthoc: PostHoc | None = own(
-        "", "test of pairs: nemenyi, or with --control bonferroni-dunn",
+        "", "test of pairs: nemenyi; with --control bonferroni-dunn",
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
         pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""", choices=PostHoc, goes_with=RESULTS)
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
     pred: Sequence[str] | None = own(
-        "P", "column of a model's predicted class; repeat for more models",
+        "P", "column of a model's predicted class; repeat for more",
         "sequence of str: Columns of the predicted classes of two or more models.", repeats=True, is_column=True,
         goes_with=PREDICTIONS)
     pos_label: Any = POS_LABEL.field(

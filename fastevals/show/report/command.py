@@ -52,7 +52,6 @@ Each model's threshold maximises F1, or minimises cost if costs are given; each
 replicate chooses it again. "-" means undefined: a class is missing, or 0/0.
 
 docs/report.md explains files, intervals, --by, --memory, --out and --html.
-
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
 N_KERNELS = 50  # that a first run compiles, about
@@ -63,7 +62,7 @@ def add_options(parser: Parser) -> None:
     parser.repeated = "repeat --score for each column"
     parser.add_argument("file", nargs="*", metavar="FILE", help="scores or predictions; by default the embedded data")
     add_options_of(parser, ReportOptions)
-    add_shared(parser, page="verdict, pictures, movable threshold", drawn="pictures")
+    add_shared(parser, page="verdict, pictures, threshold slider", drawn="pictures")
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

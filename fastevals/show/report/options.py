@@ -81,7 +81,7 @@ class ReportOptions:
         the other go together. Thresholds then have the lowest total cost, see `row_costs`.""",
         is_column=True, goes_with=ROWS)
     cost_tp: float | None = own(
-        "C", "cost of a true positive, with a column of costs; < 0: benefit",
+        "C", "cost of a true positive, with column costs; < 0: gain",
         "float, optional: Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.",
         parse_number, goes_with=SCORES)
     cost_tp_column: str | None = own(
