@@ -197,7 +197,7 @@ class Calibration(Frozen):
             if not defined:
                 return f"{sums}. Nothing follows about the calibration{self._of}, because no test is defined."
             first, statistic = sums[0].lower() if self.name is None else sums[0], self.spiegelhalter.statistic
-            written = "undefined" if math.isnan(statistic) else f"= {_decimals(statistic, 2)}"
+            written = "undefined" if math.isnan(statistic) else f"= {_z_written(statistic, 2)}"
             return (
                 f"No significant miscalibration{self._of}: {first}{sums[1:]} (ratio {self._in_words(self.ratio)}; "
                 f"slope {self._in_words(self.slope)}; Spiegelhalter's z {written}; smallest "
@@ -213,7 +213,7 @@ class Calibration(Frozen):
             z = self.spiegelhalter
             way = "higher" if z.statistic > 0 else "lower"
             sentences.append(
-                f"Spiegelhalter's test rejects the calibration{self._of} (z = {_decimals(z.statistic, 1)}, "
+                f"Spiegelhalter's test rejects the calibration{self._of} (z = {_z_written(z.statistic, 1)}, "
                 f"{_p(z.pvalue)}): the Brier score is {way} than the probabilities imply."
             )
         if "ratio" not in off:
@@ -282,8 +282,8 @@ class Calibration(Frozen):
             return "undefined"
         low, high = estimate.confidence_interval
         level = f"{100 * self.confidence_level:.6g} %"
-        interval = "" if math.isnan(low) else f", {level} interval {_decimals(low, 3)} to {_decimals(high, 3)}"
-        return f"{_decimals(estimate.value, 3)}{interval}"
+        interval = "" if math.isnan(low) else f", {level} interval {_written(low)} to {_written(high)}"
+        return f"{_written(estimate.value)}{interval}"
 
     @property
     def _of(self) -> str:
@@ -464,8 +464,12 @@ def _p(value: float) -> str:
     return pvalue_text(value, "two-sided")
 
 
-def _decimals(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if value == 0 or WITH_DECIMALS[0] <= abs(value) < WITH_DECIMALS[1] else f"{value:.3g}"
+def _z_written(z: float, digits: int) -> str:
+    return f"{z:z.{digits}f}" if abs(z) < WITH_DECIMALS[1] else f"{z:.3g}"
+
+
+def _written(value: float) -> str:
+    return f"{value:.3f}" if value == 0 or WITH_DECIMALS[0] <= abs(value) < WITH_DECIMALS[1] else f"{value:.3g}"
 
 
 def _ends(estimate: CalibrationEstimate) -> list[str]:

@@ -76,4 +76,8 @@ def test_numbers_of_any_size_can_be_read() -> None:
         flat = calibration([0, 1] * 50, [0.5] * 100)
     assert "; Spiegelhalter's z undefined; " in flat.conclusion
     with pytest.warns(match="same probability"):
+        rate = calibration(np.arange(1000) < 47, [0.047] * 1000, pos_label=True)
+    assert abs(rate.spiegelhalter.statistic) < 1e-6
+    assert "; Spiegelhalter's z = 0.00; " in rate.conclusion
+    with pytest.warns(match="same probability"):
         assert "the model expects 1 positive; 1 happened" in calibration([0, 0, 1, 0], [0.25] * 4).conclusion
