@@ -64,7 +64,7 @@ def test_no_call_has_another_name_for_an_argument() -> None:
         }:
             found[name] = others
     of_models = {"DelongResult.contrast": {"weights"}}
-    within_groups = {name: {"clusters"} for name in ("compare_groups", "grouped_auc")}
+    within_groups = {name: {"clusters"} for name in ("compare_groups", "group_differences", "grouped_auc")}
     assert found == of_models | within_groups  # weights of models, and clusters of rows whose groups are segments
 
 

@@ -16,15 +16,20 @@ from fastevals.infer.proportions import score_limits
 
 Floats = NDArray[np.float64]
 
-LARGEST_Z = 40.0  # its tail probability is 0 in float64
+LARGEST_Z = 37.0  # larger values have a tail probability of 0 in float64
+LARGEST_T = 1e8  # beyond it, Wilson's limits are 0 and 1
 BISECTIONS = 60
 
 
 class GroupShares(NamedTuple):
-    """Successes and trials of shares; numbers of trials may be effective ones. No trials: the share is NaN."""
+    """Successes and trials of shares; numbers of trials may be effective ones. No trials: the share is NaN.
+
+    If the numbers of trials are estimated, `df` has the degrees of freedom of these estimates.
+    """
 
     successes: Floats
     trials: Floats
+    df: Floats | None = None
 
     @property
     def values(self) -> Floats:
@@ -34,10 +39,15 @@ class GroupShares(NamedTuple):
 
     def take(self, places: Any) -> GroupShares:
         """Return some of the shares."""
-        return GroupShares(self.successes[places], self.trials[places])
+        df = None if self.df is None else self.df[places]
+        return GroupShares(self.successes[places], self.trials[places], df)
 
     def limits(self, z: Any) -> ShareLimits:
-        """Return Wilson's limits, `z` standard errors from the shares."""
+        """Return Wilson's limits, `z` standard errors from the shares; t replaces z if trials are estimated."""
+        from scipy.special import ndtr, stdtrit
+
+        if self.df is not None:
+            z = np.minimum(-stdtrit(np.maximum(self.df, 1.0), ndtr(-np.asarray(z))), LARGEST_T)
         return ShareLimits(self.values, *score_limits(self.successes, self.trials - self.successes, z))
 
 

@@ -12,16 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import warn_undefined
 from fastevals._text import count_of, printable
-from fastevals._validation.arrays import as_weights, check_same_length
-from fastevals._validation.labels import as_groups, check_two_models
+from fastevals._validation.labels import check_two_models
 from fastevals._validation.tables import find_name
-from fastevals.counting.groups import code_groups
-from fastevals.counting.keys import as_group_keys, key_names
 from fastevals.document.frames import Columns, as_column, leave_unused_out, make_columns, or_nan
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
-from fastevals.many.group_influences import Differences, GroupedRows, Wins, clusters_within, interval_of_shares
-from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric
+from fastevals.many.group_influences import Differences, Wins, interval_of_shares
+from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric, read_groups
 from fastevals.many.groups import GROUPS_NAMED, key_columns_of, written_key
 from fastevals.many.models import as_models
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, check_needed_probabilities, metric_kinds
@@ -308,30 +305,18 @@ def compare_groups(
     check_two_models("predictions", names)
     place = 0 if reference is None else find_name("reference", reference, names)
     truth, arrays = kind.read(y_true, labelled, pos_label if kind is SCORES else None)
-    keys = as_group_keys("groups", groups)
-    n_rows = next(iter(arrays.values())).size
-    if not n_rows:
-        raise ValueError("y_true is empty: it must have at least one row")
-    beside: dict[str, Any] = {"groups": keys}
-    if clusters is not None:
-        beside["clusters"] = as_groups("clusters", clusters)
-    if sample_weight is not None:
-        beside["sample_weight"] = as_weights("sample_weight", sample_weight)
-    check_same_length(y_true=next(iter(arrays.values())), **beside)
-    subject = SUBJECTS[kind](truth, list(arrays.values()), pos_label)
-    coded = code_groups(keys)
-    rows = _gather(coded.block(slice(None)), coded.width, beside)
-    if sample_weight is not None and not beside["sample_weight"].all():
-        subject = subject.take(beside["sample_weight"] != 0)
+    read = read_groups(next(iter(arrays.values())), groups, clusters, sample_weight)
+    rows, subject = read.rows, SUBJECTS[kind](truth, list(arrays.values()), pos_label)
+    if read.kept is not None:
+        subject = subject.take(read.kept)
     if kind is SCORES:
         check_needed_probabilities(specs, dict(zip(labelled, subject.models, strict=True)))
     n_samples = rows.sums().astype(np.int64)
-    occurring = np.flatnonzero(n_samples)
     sizes: list[Ints | None] = [None, None]
     if kind is SCORES:
         positives = np.bincount(rows.codes, subject.true, rows.n_groups).astype(np.int64)
-        sizes = [positives[occurring], (n_samples - positives)[occurring]]
-    found = ComparedGroups(coded.keys(occurring), occurring, key_names("groups", groups), n_samples[occurring], *sizes)
+        sizes = [positives, n_samples - positives]
+    found = ComparedGroups(read.keys, np.arange(rows.n_groups), read.by, n_samples, *sizes)
     pairs = [(k, place) for k in range(len(names)) if k != place]
     results = {}
     for name, spec in specs.items():
@@ -349,18 +334,6 @@ class ComparedGroups(NamedTuple):
     n_samples: Ints
     n_positives: Ints | None
     n_negatives: Ints | None
-
-
-def _gather(codes: NDArray[Any], n_groups: int, beside: dict[str, Any]) -> GroupedRows:
-    """Return the rows of weight above zero, with their clusters numbered within groups."""
-    weights, clusters = beside.get("sample_weight"), beside.get("clusters")
-    if clusters is not None:
-        clusters = clusters_within(codes, code_groups(clusters).block(slice(None)).astype(np.int64))
-    if weights is not None:
-        kept = weights != 0
-        codes, weights = codes[kept], weights[kept] / weights.max()
-        clusters = None if clusters is None else clusters[kept]
-    return GroupedRows(codes, n_groups, weights, clusters)
 
 
 # Intervals and tests --------------------------------------------------------------------------------------------------

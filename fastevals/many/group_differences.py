@@ -12,13 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import warn_undefined
 from fastevals._text import count_of
-from fastevals._validation.arrays import check_same_length
 from fastevals._validation.labels import check_positive_known
-from fastevals.counting.groups import code_groups
-from fastevals.counting.keys import as_group_keys, key_names
 from fastevals.counts import Cells
 from fastevals.document.frames import Columns, leave_unused_out, make_columns
-from fastevals.infer.proportions import SHARES, outcomes
+from fastevals.infer.proportions import outcomes
 from fastevals.infer.share_differences import (
     GroupShares,
     ShareLimits,
@@ -28,11 +25,13 @@ from fastevals.infer.share_differences import (
 )
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import pvalue_text
-from fastevals.many.group_subjects import SUBJECTS
-from fastevals.many.groups import GROUPS_NAMED, auc_of_groups, find_group, key_columns_of, scores_by_group, written_key
+from fastevals.many.group_influences import GroupedRows, Matrices, measure_matrices
+from fastevals.many.group_subjects import SUBJECTS, read_groups
+from fastevals.many.groups import GROUPS_NAMED, find_group, key_columns_of, written_key
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, metric_kinds
-from fastevals.measure.metric_specs import MetricSpec, is_greater_better, parse_metrics
-from fastevals.results import ByMetric, Frozen, Interval, check_confidence_level
+from fastevals.measure.metric_specs import MetricSpec, is_greater_better, metric, metric_bounds, parse_metrics
+from fastevals.measure.registry import METRICS, OF_PAIRS, Metric
+from fastevals.results import NOWHERE, ByMetric, Frozen, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,13 +40,15 @@ EQUALIZED = ("recall", "false_positive_rate")
 PARITY = "prediction_rate"
 REST = "rest"
 FEW_TRIALS = 10  # of a share, below which a group gets a caution
+FEW_EXPECTED = 5  # successes or failures at the reference's share, below which a group gets a caution
 PAIRS_AT_A_TIME = 1_000_000
-MODEL_ROWS = 5  # weight of the model's variance of an AUC, in rows of the rarer class
+MODEL_ROWS = 5  # weight of an assumed variance, in rows (of the rarer class, if both classes count)
+RARER = "row of the rarer class"
 
 # The rows that a share is a share of.
 TRIALS = {
     "rows": "row", "rows by class": "row", "positives": "positive row", "negatives": "negative row",
-    "predicted": "row predicted positive", "predicted negatives": "row predicted negative",
+    "predicted": "row predicted positive", "predicted negatives": "row predicted negative", "": "row",
 }  # fmt: skip
 
 
@@ -102,11 +103,15 @@ class GroupRange(Frozen):
     @property
     def summary(self) -> str:
         """The difference and the ratio, with their intervals."""
-        (low, high), (low_2, high_2) = self.difference_interval, self.ratio_interval
         level = f"{100 * self.confidence_level:.6g} % interval"
-        return (
-            f"difference {self.difference:.3g} ({level} {low:.3g} to {high:.3g}), ratio {self.ratio:.3g} "
-            f"({level} {low_2:.3g} to {high_2:.3g})"
+        named = {
+            "difference": (self.difference, self.difference_interval),
+            "ratio": (self.ratio, self.ratio_interval),
+        }
+        return ", ".join(
+            f"{name} {value:.3g} ({level} {low:.3g} to {high:.3g})"
+            for name, (value, (low, high)) in named.items()
+            if not math.isnan(value)
         )
 
     def _columns(self) -> Columns:
@@ -147,7 +152,7 @@ class GroupDifferences(Frozen):
     values, reference_values : ndarray of shape (n,)
         The metric of the group and of the reference; NaN where undefined.
     differences, ratios : ndarray of shape (n,)
-        `values` minus, and over, `reference_values`.
+        `values` minus, and over, `reference_values`. Ratios are NaN for metrics that can be negative.
     difference_intervals, ratio_intervals : ndarray of shape (n, 2)
         Low and high end of each interval, simultaneous over all entries.
     pvalues, adjusted_pvalues : ndarray of shape (n,)
@@ -155,7 +160,8 @@ class GroupDifferences(Frozen):
     n_samples : ndarray of int64 of shape (n,)
         Number of rows.
     n_trials : ndarray of int64 of shape (n,)
-        Number of rows that the metric is a share of: positive rows for recall. For AUCs, rows of the rarer class.
+        Number of rows that the metric is a share of: positive rows for recall. For metrics that are no shares (F1,
+        AUC), rows of the rarer class.
     is_lower, is_higher : ndarray of bool of shape (n,)
         Whether the group's value is significantly lower, or higher, than the reference's.
     cautions : ndarray of str of shape (n,)
@@ -291,6 +297,8 @@ def group_differences(
     *,
     reference: Any = None,
     confidence_level: float = 0.95,
+    clusters: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> DifferencesByGroup:
     """Compare groups of rows by one model's metrics, such as recall or the share of rows predicted positive.
@@ -307,15 +315,19 @@ def group_differences(
     groups : array-like of shape (n_samples,), frame, mapping or list of columns
         The group of each row, in any order, or several columns, as for `grouped_metrics`.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        Metrics that are shares of rows: "recall", "false_positive_rate", "prediction_rate" (also called
-        "selection_rate"), "precision", "specificity", "false_negative_rate", "negative_predictive_value",
-        "prevalence", "accuracy" and "error_rate". For scores, such metrics at a fixed threshold, as in
-        ``metric("recall", threshold=0.5)``, and "roc_auc".
+        Metrics of confusion matrices with a lowest and a highest value: shares of rows such as "recall",
+        "false_positive_rate", "prediction_rate" (also called "selection_rate"), "precision" and "accuracy", and others
+        such as "f1", "matthews" or ``metric("f1", average="macro")``. For scores, such metrics at a fixed threshold, as
+        in ``metric("recall", threshold=0.5)``, and "roc_auc", "rank_loss" and "gini".
     reference : group or "rest", optional
         The group to compare the others with; by default the group with most rows. "rest" compares each group with all
         other rows.
     confidence_level : float in (0, 1)
         Level of the simultaneous intervals; the tests are at the family-wise level ``1 - confidence_level``.
+    clusters : array-like of shape (n_samples,), optional
+        Cluster of each row within its group (a patient, a user), if rows of a cluster are not independent.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative; each row is one observation. Rows of weight zero are left out. Not for AUCs.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
 
@@ -327,8 +339,8 @@ def group_differences(
     Raises
     ------
     ValueError
-        If an argument is not as described, if there is only one group, or if a metric is not a share of rows or the
-        AUC; the message names the argument, the rule and the value seen.
+        If an argument is not as described, if there is only one group, or if a metric has no bounds; the
+        message names the argument, the rule and the value seen.
 
     Warns
     -----
@@ -338,28 +350,36 @@ def group_differences(
 
     Notes
     -----
-    Rows must be independent, and a threshold must not be chosen on these rows. The number of trials of a share, such as
-    the number of positive rows, is treated as fixed.
+    Rows (or clusters) must be independent, and a threshold must not be chosen on these rows. The number of trials of a
+    share, such as the number of positive rows, is treated as fixed.
 
     Differences have Newcombe's hybrid score interval, and ratios the interval of Donner and Zou. Both combine Wilson's
     limits of two groups. A p-value is 1 minus the level of the interval that ends at no difference. The test, the
     interval of the difference and the interval of the ratio therefore agree. Sidak's correction is conservative for
-    differences that share a reference.
+    differences that share a reference. Metrics that can be negative, such as "matthews", have no ratios.
 
-    Wilson's limits of an AUC use the number of trials with which a share would have the AUC's variance. This variance
-    is a weighted mean of DeLong's variance, whose weight is the number of rows of the rarer class, and Hanley and
-    McNeil's, whose weight is 5. DeLong's variance alone is too small for AUCs near 1 with few rows.
+    Metrics that are not shares, and shares of weighted or clustered rows, use the number of trials that gives a share
+    the variance of the metric. The variance is the jackknife's for metrics of counts and DeLong's for AUCs, and sums
+    over clusters. It is averaged with an assumed variance that has a weight of 5 rows (of the rarer class, if the
+    metric depends on both): Hanley and McNeil's variance for AUCs, and a share's otherwise. An estimated variance alone
+    is too small near the ends of the range. In clusters the assumed variance is used only if the estimate is 0. Except
+    for AUCs of independent rows, Wilson's limits then use Student's t with the number of these rows (in clusters, of
+    clusters with such rows) minus 1 as degrees of freedom (Korn and Graubard 1998).
+
+    A group has a caution if fewer than 5 rows of the rarer outcome are expected at the reference's value, because
+    Wilson's limits of rare events are too close in the far tails that simultaneous intervals use.
 
     The range of a metric over groups is a maximum over all pairs. Its interval is a projection of simultaneous
     intervals of all pairs, at the level of Tukey's studentized range: from the largest low end (or 0) to the largest
     high end. It is conservative. If groups are equal, the interval begins at 0, and it ends far above 0 unless groups
     are large. Equalised odds use both metrics at the level ``confidence_level ** 0.5``, because recall and false
-    positive rate come from different rows.
+    positive rate come from different rows; in clusters at ``(1 + confidence_level) / 2`` (Bonferroni).
 
     References
     ----------
     Newcombe (1998), doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I. Donner and Zou (2012),
-    doi:10.1177/0962280210383466. Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747. Hardt et al. (2016),
+    doi:10.1177/0962280210383466. Hanley and McNeil (1982), doi:10.1148/radiology.143.1.7063747. Korn and Graubard
+    (1998), "Confidence Intervals for Proportions with Small Expected Number of Positive Counts". Hardt et al. (2016),
     "Equality of Opportunity in Supervised Learning".
 
     Examples
@@ -377,149 +397,177 @@ def group_differences(
     level, alpha = check_confidence_level(confidence_level)
     specs = parse_metrics(metrics)
     kind = array_kind(metric_kinds(specs)) or LABELS
-    wanted = {name: _checked_metric(kind, name, spec) for name, spec in specs.items()}
+    wanted = {name: _Wanted.of(kind, name, spec) for name, spec in specs.items()}
     truth, arrays = kind.read(y_true, {"y_score": y_score}, pos_label if kind is SCORES else None)
-    keys = as_group_keys("groups", groups)
-    check_same_length(y_true=arrays["y_score"], groups=keys)
-    if not arrays["y_score"].size:
-        raise ValueError("y_true is empty: it must have at least one row")
+    read = read_groups(arrays["y_score"], groups, clusters, sample_weight)
+    if read.keys.size < 2:
+        raise ValueError(f"groups must have two groups or more to compare, got {read.keys.size}")
     model = SUBJECTS[kind](truth, [arrays["y_score"]], pos_label)
-    coded = code_groups(keys)
-    places = coded.block(slice(None))
-    n_samples = np.bincount(places, minlength=coded.width)
-    occurring = np.flatnonzero(n_samples)
-    if occurring.size < 2:
-        raise ValueError(f"groups must have two groups or more to compare, got {occurring.size}")
-    numbers = np.zeros(coded.width, dtype=np.int64)
-    numbers[occurring] = np.arange(occurring.size)
-    rows = _RowsOfGroups(numbers[places], model, coded.keys(occurring), n_samples[occurring])
+    rows = _RowsOfModel(read.rows, model if read.kept is None else model.take(read.kept), read.keys)
     place = _place_of(reference, rows)
-    by = key_names("groups", groups)
-    shares = {name: rows.shares(each) for name, each in wanted.items()}
     results = {
-        name: _compare(name, specs[name], rows, shares[name], place, level, alpha, by, metric=wanted[name])
-        for name in specs
+        name: _compare(name, spec, rows, wanted[name], place, level, alpha, read.by) for name, spec in specs.items()
     }
-    cells = rows.only_cells([each.threshold for each in wanted.values() if each.threshold is not None], kind)
+    thresholds = {float(each.metric.threshold) for each in wanted.values() if kind is SCORES and not each.is_auc}
+    known = kind is LABELS and model.labels.size == 2 and model.pos_label is not None
     ranges: dict[str, Any] = {}
-    if cells is not None:
-        own = {name: GroupShares(*_parts(name, cells)) for name in (*EQUALIZED, PARITY)}
-        odds = {name: own[name] for name in EQUALIZED}
-        ranges["equalized_odds"] = _range(odds, rows.keys, level)
-        ranges["demographic_parity"] = _range({PARITY: own[PARITY]}, rows.keys, level)
+    if known or len(thresholds) == 1:
+        options = {} if known else {"threshold": thresholds.pop()}
+        own = {
+            name: rows.measure(_Wanted.of(kind, name, metric(name, **options))).shares for name in (*EQUALIZED, PARITY)
+        }
+        parity = own.pop(PARITY)
+        ranges["equalized_odds"] = _range(own, rows.keys, level, independent=clusters is None)
+        ranges["demographic_parity"] = _range({PARITY: parity}, rows.keys, level)
     return DifferencesByGroup(results, labels=model.labels, pos_label=model.pos_label, **ranges)
 
 
-class _ShareOrAuc(NamedTuple):
-    """A metric that is a share of rows (of labels, or of scores at a threshold), or the AUC."""
+class _Wanted(NamedTuple):
+    """A metric of confusion matrices, or a form of the AUC, with its lowest and highest value."""
 
-    name: str
-    threshold: Any = None
+    spec: MetricSpec
+    metric: Any
+    bounds: tuple[float, float]
+    is_auc: bool
 
-    @property
-    def is_auc(self) -> bool:
-        """Whether it is the AUC."""
-        return self.name not in SHARES
+    @classmethod
+    def of(cls, kind: Any, name: str, spec: Any) -> _Wanted:
+        """Return a metric; raise for any other, or if it has no bounds."""
+        if isinstance(spec, MetricSpec) and kind in (LABELS, SCORES):
+            read, bounds = kind.metric(spec), metric_bounds(spec)
+            is_auc = kind is SCORES and isinstance(read.of_counts, Metric) and spec.name in OF_PAIRS
+            is_known = is_auc or kind is LABELS or read.threshold is not None
+            if is_known and all(map(math.isfinite, bounds)):
+                return cls(spec, read, bounds, is_auc)
+        raise ValueError(
+            "metrics must be functions of confusion matrices with a lowest and a highest value, such as recall or f1 "
+            f"(for scores, at a fixed threshold), or roc_auc, rank_loss or gini; got {name}"
+        )
 
-    @property
-    def trials(self) -> str:
-        """What the trials are, in words: the rows of which the metric is a share; for AUCs, rows of the rarer class."""
-        return "row of the rarer class" if self.is_auc else TRIALS[SHARES[self.name].trials]
+
+class _Measured(NamedTuple):
+    """A metric of each group as a share of its range.
+
+    Attributes
+    ----------
+    shares : GroupShares
+        The shares; numbers of trials may be effective ones.
+    n_trials : ndarray of int64 of shape (n_groups,)
+        Number of rows that the metric is a share of, or rows of the rarer class.
+    trials : str
+        What these rows are.
+    n_clusters : ndarray of shape (n_groups,), or None
+        Number of clusters that limit the degrees of freedom.
+    """
+
+    shares: GroupShares
+    n_trials: Ints
+    trials: str
+    n_clusters: Floats | None = None
 
 
-class _RowsOfGroups(NamedTuple):
-    """The rows of one model, with the number of each row's group and the groups' keys and sizes."""
+class _RowsOfModel(NamedTuple):
+    """The rows of one model, with the number of each row's group and the groups' keys."""
 
-    codes: Ints
+    rows: GroupedRows
     model: Any
     keys: NDArray[Any]
-    n_samples: Ints
 
-    def cells(self, threshold: Any) -> Cells:
-        """Return each group's confusion matrix, for labels of two classes or for scores at a threshold."""
-        true, predicted = self.model.true, self.model.models[0]
-        predicted = predicted if threshold is None else predicted >= threshold
-        places = self.codes * 4 + 2 * true.astype(np.int64) + predicted
-        counts = np.bincount(places, minlength=4 * self.keys.size).reshape(-1, 4).T
-        negative, false_positive, false_negative, positive = counts
-        return Cells(positive, false_positive, false_negative, negative)
-
-    def shares(self, wanted: _ShareOrAuc) -> GroupShares:
-        """Return the successes and trials of each group."""
+    def measure(self, wanted: _Wanted) -> _Measured:
+        """Return a metric of each group."""
+        rows, (low, high) = self.rows, wanted.bounds
         if wanted.is_auc:
-            return self.aucs(self.codes)
-        is_of_class = SHARES[wanted.name].trials != "rows"
-        if wanted.threshold is None and self.model.labels.size != 2:
-            if is_of_class:
-                raise ValueError(
-                    f"metrics: {wanted.name} needs labels of two classes, got {self.model.labels.size}: compare one "
-                    "class with the others, as in group_differences(y_true == label, y_pred == label, ...)"
-                )
-            right = np.bincount(self.codes, self.model.true == self.model.models[0], self.keys.size)
-            return GroupShares(*_parts(wanted.name, Cells(right, self.n_samples - right, 0 * right, 0 * right)))
-        if wanted.threshold is None and is_of_class:
-            check_positive_known(wanted.name, self.model.classes)
-        return GroupShares(*_parts(wanted.name, self.cells(wanted.threshold)))
-
-    def aucs(self, codes: Any) -> GroupShares:
-        """Return AUCs as shares; their numbers of trials give shares the variances of the AUCs."""
-        found = auc_of_groups(
-            scores_by_group(self.model.true, self.model.models[0], codes, None, None), with_variances=True
+            found = self.model.auc_of_one(rows, wanted.spec)
+            value, spread, trials = found.values, found.spread, RARER
+            positives = rows.sums(self.model.true)
+            negatives = rows.sums() - positives
+            n_trials = np.minimum(positives, negatives)
+            of_model = _auc_trials(value, positives, negatives)
+        else:
+            of, (predicted,) = self.model.matrices(wanted.metric, wanted.spec)
+            _check_classes(wanted.spec, self.model, of)
+            (value,), spread, counts = measure_matrices(rows, of, [predicted])
+            if of.trials:
+                successes, n_trials = _outcomes(wanted.spec.name, of, counts)
+                if rows.weights is None and rows.clusters is None:
+                    return _Measured(GroupShares(successes, n_trials), n_trials.astype(np.int64), TRIALS[of.trials])
+            else:
+                n_trials = counts.sum(axis=2).min(axis=1) if of.n_classes == 2 else counts.sum(axis=(1, 2))
+            trials = TRIALS[of.trials] if of.trials or of.n_classes != 2 else RARER
+            of_model = n_trials
+            if rows.weights is not None:
+                of_model = n_trials * rows.sums(rows.weights) ** 2 / (rows.sums() * rows.sums(rows.weights**2))
+        share, variances = (value - low) / (high - low), spread.variances / (high - low) ** 2
+        clustered = rows.clusters is not None
+        units = spread.units if clustered or trials == RARER else n_trials
+        successes, effective = _as_outcomes(
+            share, variances, units, units if clustered else of_model, 0 if clustered else MODEL_ROWS
         )
-        assert found.n_positives is not None
-        assert found.n_negatives is not None
-        auc, own = found.values[0], found.variances
-        n_pos, n_neg = (np.asarray(each, dtype=np.float64) for each in (found.n_positives, found.n_negatives))
-        rarer = np.minimum(n_pos, n_neg)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pairs, more = n_pos * n_neg, np.maximum(n_pos, n_neg)
-            inner = (np.maximum(auc, 1 - auc) * pairs + 0.5 * more) / (pairs + more)  # not 1, where variances are 0
-            both = inner / (2 - inner), 2 * inner**2 / (1 + inner)
-            spread = inner * (1 - inner) + (n_pos - 1) * (both[0] - inner**2) + (n_neg - 1) * (both[1] - inner**2)
-            of_model = spread / pairs / (inner * (1 - inner))  # 1 over the number of trials
-            of_rows = np.where(own > 0, own / (auc * (1 - auc)), of_model)  # type: ignore[operator]
-            trials = (rarer + MODEL_ROWS) / (rarer * of_rows + MODEL_ROWS * of_model)
-        trials = np.where(np.isnan(auc), 0.0, trials)
-        return GroupShares(np.nan_to_num(auc) * trials, trials)
+        df = None if wanted.is_auc and not clustered else units - 1
+        n_clusters = units if clustered else None
+        return _Measured(GroupShares(successes, effective, df), n_trials.astype(np.int64), trials, n_clusters)
 
-    def of_rest(self, shares: GroupShares, wanted: _ShareOrAuc) -> GroupShares:
-        """Return the successes and trials of the rows outside each group."""
-        if not wanted.is_auc:
-            return GroupShares(*(each.sum() - each for each in shares))
-        parts = [self.aucs(self.codes == k).take([0]) for k in range(self.keys.size)]
-        return GroupShares(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-
-    def n_trials(self, shares: GroupShares, wanted: _ShareOrAuc) -> Ints:
-        """Return the number of rows that a metric is a share of; for AUCs, the rows of the rarer class."""
-        if not wanted.is_auc:
-            return shares.trials.astype(np.int64)
-        positives = np.bincount(self.codes, self.model.true, self.keys.size).astype(np.int64)
-        return np.asarray(np.minimum(positives, self.n_samples - positives))
-
-    def only_cells(self, thresholds: list[Any], kind: Any) -> Cells | None:
-        """Return the cells for the only threshold, or for labels with a known positive class; otherwise None."""
-        if kind is LABELS:
-            known = self.model.labels.size == 2 and self.model.pos_label is not None
-            return self.cells(None) if known else None
-        return self.cells(thresholds[0]) if len({float(each) for each in thresholds}) == 1 else None
+    def measure_rest(self, wanted: _Wanted, own: _Measured) -> GroupShares:
+        """Return the metric of the rows outside each group."""
+        if own.shares.df is None and not wanted.is_auc:
+            return GroupShares(*(each.sum() - each for each in own.shares[:2]))
+        parts = []
+        for k in range(self.keys.size):
+            apart = self.rows._replace(codes=(self.rows.codes == k).astype(np.int64), n_groups=2)
+            parts.append(self._replace(rows=apart).measure(wanted).shares.take([0]))
+        successes, trials, df = zip(*parts, strict=True)
+        joined = None if df[0] is None else np.concatenate(df)
+        return GroupShares(np.concatenate(successes), np.concatenate(trials), joined)
 
 
-def _parts(name: str, cells: Cells) -> tuple[Floats, Floats]:
-    """Return successes and trials as floats."""
-    successes, failures = (np.asarray(each, dtype=np.float64) for each in outcomes(name, cells))
+def _outcomes(name: str, of: Matrices, counts: Floats) -> tuple[Floats, Floats]:
+    """Return successes and trials of a share of rows."""
+    if of.trials == "rows":  # of any number of classes
+        right, n = np.trace(counts, axis1=1, axis2=2), counts.sum(axis=(1, 2))
+        cells = Cells(right, n - right, 0 * right, 0 * right)
+    else:
+        cells = Cells(counts[:, 1, 1], counts[:, 0, 1], counts[:, 1, 0], counts[:, 0, 0])
+    successes, failures = outcomes(name, cells)
     return successes, successes + failures
+
+
+def _as_outcomes(share: Floats, variances: Floats, units: Floats, of_model: Floats, rows: int) -> tuple[Floats, Floats]:
+    """Return successes and effective trials: as many trials as give the share its variance.
+
+    The variance is a mean of the estimated variance, weighted by the number of units, and of the variance of `of_model`
+    trials, weighted by `rows`. If the estimated variance is 0 or unknown, it is the latter.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        assumed = 1 / of_model
+        found = variances / (share * (1 - share))  # 1 over the number of trials
+        found = np.where((found > 0) & np.isfinite(found), found, assumed)
+        trials = (units + rows) / (units * found + rows * assumed)
+    trials = np.where(np.isnan(share), 0.0, trials)
+    return np.nan_to_num(share) * trials, trials
+
+
+def _auc_trials(auc: Floats, n_pos: Floats, n_neg: Floats) -> Floats:
+    """Return the number of trials with Hanley and McNeil's variance of an AUC."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pairs, more = n_pos * n_neg, np.maximum(n_pos, n_neg)
+        inner = (np.maximum(auc, 1 - auc) * pairs + 0.5 * more) / (pairs + more)  # not 1, where variances are 0
+        both = inner / (2 - inner), 2 * inner**2 / (1 + inner)
+        spread = inner * (1 - inner) + (n_pos - 1) * (both[0] - inner**2) + (n_neg - 1) * (both[1] - inner**2)
+        return np.asarray(pairs * inner * (1 - inner) / spread)
 
 
 # Intervals and tests --------------------------------------------------------------------------------------------------
 
 
 def _compare(
-    name: str, spec: Any, rows: _RowsOfGroups, shares: GroupShares, place: int | None, level: float, alpha: float,
-    by: tuple[str, ...] | None, *, metric: _ShareOrAuc,
+    name: str, spec: Any, rows: _RowsOfModel, wanted: _Wanted, place: int | None, level: float, alpha: float,
+    by: tuple[str, ...] | None,
 ) -> GroupDifferences:  # fmt: skip
     """Return the comparison in one metric, the worst group first."""
+    measured, (low, high) = rows.measure(wanted), wanted.bounds
+    shares, n_samples = measured.shares, rows.rows.sums().astype(np.int64)
     if place is None:
-        others, against = np.arange(rows.keys.size), rows.of_rest(shares, metric)
+        others, against = np.arange(rows.keys.size), rows.measure_rest(wanted, measured)
     else:
         others = np.delete(np.arange(rows.keys.size), place)
         against = shares.take(np.full(others.size, place))
@@ -528,9 +576,12 @@ def _compare(
     n_tests = int(np.count_nonzero(~np.isnan(pvalues)))
     z = _normal_quantile(PER_TEST_ALPHA["sidak"](alpha, max(n_tests, 1)))
     limits, limits_2 = own.limits(z), against.limits(z)
-    differences = own.values - against.values
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = own.values / against.values
+    differences = (high - low) * (own.values - against.values)
+    ratios, ratio_ends = np.full(differences.size, np.nan), np.full((differences.size, 2), np.nan)
+    if low == 0:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = own.values / against.values
+        ratio_ends = np.stack(ratio_interval(limits, limits_2), axis=1)
     adjusted = adjust_pvalues(pvalues, correction="sidak")
     better = is_greater_better(spec)
     evidence, ties = pvalues, differences
@@ -544,43 +595,59 @@ def _compare(
             f"the difference in {name}", f"{n_undefined} of {count_of(pvalues.size, 'group')} have none; see `cautions`"
         )
     rejected = adjusted < alpha
-    n_trials = rows.n_trials(shares, metric)
     columns = {
-        "groups": rows.keys[others], "values": own.values, "reference_values": against.values,
-        "differences": differences, "ratios": ratios, "pvalues": pvalues, "adjusted_pvalues": adjusted,
-        "difference_intervals": np.stack(difference_interval(limits, limits_2), axis=1),
-        "ratio_intervals": np.stack(ratio_interval(limits, limits_2), axis=1),
-        "n_samples": rows.n_samples[others], "n_trials": n_trials[others],
+        "groups": rows.keys[others], "values": low + (high - low) * own.values,
+        "reference_values": low + (high - low) * against.values, "differences": differences, "ratios": ratios,
+        "pvalues": pvalues, "adjusted_pvalues": adjusted,
+        "difference_intervals": (high - low) * np.stack(difference_interval(limits, limits_2), axis=1),
+        "ratio_intervals": ratio_ends, "n_samples": n_samples[others], "n_trials": measured.n_trials[others],
         "is_lower": rejected & (differences < 0), "is_higher": rejected & (differences > 0),
-        "cautions": _cautions(metric, own, against, n_trials[others]),
+        "cautions": _cautions(measured, others, own, against, has_ratio=low == 0),
     }  # fmt: skip
     return GroupDifferences(
         metric=name,
         reference=REST if place is None else rows.keys[place],
-        range=_range({name: shares}, rows.keys, level),
+        range=_range({name: shares}, rows.keys, level, wanted.bounds),
         confidence_level=level,
         by=by,
         **{field: column[order] for field, column in columns.items()},
     )
 
 
-def _cautions(metric: _ShareOrAuc, own: GroupShares, against: GroupShares, n_trials: Ints) -> NDArray[Any]:
+def _cautions(
+    measured: _Measured, places: Ints, own: GroupShares, against: GroupShares, *, has_ratio: bool
+) -> NDArray[Any]:
     """Return what to be careful about in each group; empty text if nothing."""
-    what = metric.trials
+    what = measured.trials
     plural = what.replace("row", "rows", 1)
-    cautions = np.full(n_trials.size, "", dtype=object)
-    for k in np.flatnonzero(n_trials < FEW_TRIALS):
-        cautions[k] = f"only {n_trials[k]} {what if n_trials[k] == 1 else plural}: merge small groups"
-    cautions[against.values == 0] = "the reference value is 0, so the ratio is infinite or undefined"
+    cautions = np.full(places.size, "", dtype=object)
+    if what != RARER:
+        expected = own.trials * np.minimum(against.values, 1 - against.values)
+        for k in np.flatnonzero(expected < FEW_EXPECTED):
+            cautions[k] = f"only {expected[k]:.2g} {plural} expected in the rarer outcome: merge small groups"
+    for numbers, one, several in ((measured.n_clusters, "cluster", "clusters"), (measured.n_trials, what, plural)):
+        few = np.zeros(0) if numbers is None else numbers[places]
+        for k in np.flatnonzero(few < FEW_TRIALS):
+            cautions[k] = f"only {few[k]:g} {one if few[k] == 1 else several}: merge small groups"
+    if has_ratio:
+        cautions[against.values == 0] = "the reference value is 0, so the ratio is infinite or undefined"
     cautions[against.trials == 0] = f"the reference has no {plural}: choose another reference"
     cautions[own.trials == 0] = f"no {plural}: the metric is undefined"
     return cautions.astype(str)
 
 
-def _range(shares: dict[str, GroupShares], keys: NDArray[Any], level: float) -> GroupRange:
-    """Return the largest difference and the smallest ratio of independent metrics, at the joint level."""
-    own_level = level ** (1 / len(shares))
-    found = [_range_of_one(name, each, keys, own_level) for name, each in shares.items()]
+def _range(
+    shares: dict[str, GroupShares],
+    keys: NDArray[Any],
+    level: float,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    *,
+    independent: bool = True,
+) -> GroupRange:
+    """Return the largest difference and the smallest ratio of metrics, at the joint level."""
+    n = len(shares)
+    own_level = level ** (1 / n) if independent else 1 - (1 - level) / n
+    found = [_range_of_one(name, each, keys, own_level, bounds) for name, each in shares.items()]
     undefined = next((each for each in found if math.isnan(each.difference)), None)
     if undefined is not None:
         return replace(undefined, confidence_level=level)
@@ -598,25 +665,27 @@ def _intervals(ranges: Sequence[GroupRange], measure: str) -> list[Interval]:
     return [getattr(each, f"{measure}_interval") for each in ranges]
 
 
-def _range_of_one(name: str, shares: GroupShares, keys: NDArray[Any], level: float) -> GroupRange:
+def _range_of_one(
+    name: str, shares: GroupShares, keys: NDArray[Any], level: float, bounds: tuple[float, float]
+) -> GroupRange:
     """Return the largest difference and the smallest ratio of one metric."""
     from scipy.stats import studentized_range
 
-    values, known = shares.values, np.flatnonzero(shares.trials > 0)
+    known, (least, most) = np.flatnonzero(shares.trials > 0), bounds
     if known.size < 2:
-        nowhere = Interval(math.nan, math.nan)
         return GroupRange(
-            name, math.nan, nowhere, math.nan, nowhere, None, None, math.nan, math.nan, known.size, level
+            name, math.nan, NOWHERE, math.nan, NOWHERE, None, None, math.nan, math.nan, known.size, level
         )  # fmt: skip
     z = float(studentized_range.isf(1 - level, known.size, math.inf)) / math.sqrt(2)
     differences, ratios = _ends_of_pairs(shares.take(known).limits(z))
+    values = least + (most - least) * shares.values
     high, low = (known[np.argmax(values[known])], known[np.argmin(values[known])])
     return GroupRange(
         metric=name,
         difference=float(values[high] - values[low]),
-        difference_interval=differences,
-        ratio=float(values[low] / values[high]) if values[high] else math.nan,
-        ratio_interval=ratios,
+        difference_interval=Interval(*((most - least) * each for each in differences)),
+        ratio=float(values[low] / values[high]) if values[high] and not least else math.nan,
+        ratio_interval=NOWHERE if least else ratios,
         highest=keys[high],
         lowest=keys[low],
         highest_value=float(values[high]),
@@ -669,25 +738,22 @@ def _normal_quantile(alpha: float) -> float:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _checked_metric(kind: Any, name: str, spec: Any) -> _ShareOrAuc:
-    """Return a share of rows or the AUC; raise for any other metric."""
-    rule = f"be {', '.join(SHARES)} (for scores, at a fixed threshold) or roc_auc, got {name}"
-    if not isinstance(spec, MetricSpec) or (kind is not LABELS and kind is not SCORES):
-        raise ValueError(f"metrics must {rule}")
-    read: Any = kind.metric(spec)
-    if spec.name == "roc_auc" and not spec.options:
-        return _ShareOrAuc(spec.name)
-    threshold = read.threshold if kind is SCORES else None
-    allowed = {"threshold"} if kind is SCORES else set()
-    if spec.name not in SHARES or spec.options.keys() - allowed or (kind is SCORES and threshold is None):
-        raise ValueError(f"metrics must {rule}")
-    return _ShareOrAuc(spec.name, threshold)
+def _check_classes(spec: MetricSpec, model: Any, of: Matrices) -> None:
+    """Raise unless a metric of one class has two classes, and it is known which of them is positive."""
+    if model.labels is None or "average" in spec.options or METRICS[spec.name].trials in ("", "rows"):
+        return
+    if of.n_classes != 2:
+        raise ValueError(
+            f"metrics: {spec} needs labels of two classes, got {of.n_classes}: compare one class with the others, as "
+            "in group_differences(y_true == label, y_pred == label, ...)"
+        )
+    check_positive_known(spec.name, model.classes)
 
 
-def _place_of(reference: Any, rows: _RowsOfGroups) -> int | None:
+def _place_of(reference: Any, rows: _RowsOfModel) -> int | None:
     """Return the place of the reference group; None for the rest of the rows."""
     if reference is None:
-        return int(np.argmax(rows.n_samples))
+        return int(np.argmax(rows.rows.sums()))
     try:
         place = find_group(reference, rows.keys)
     except KeyError:
@@ -699,7 +765,7 @@ def _place_of(reference: Any, rows: _RowsOfGroups) -> int | None:
     return place
 
 
-def _reason(reference: Any, rows: _RowsOfGroups) -> str:
+def _reason(reference: Any, rows: _RowsOfModel) -> str:
     shown = ", ".join(written_key(each) for each in rows.keys[:GROUPS_NAMED])
     more = ", ..." if rows.keys.size > GROUPS_NAMED else ""
     return f"the groups are {shown}{more}; got {reference!r}"

@@ -24,6 +24,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Measure = Callable[[NDArray[Any]], Floats]  # a metric of a stack of matrices, of shape (n, K, K)
 
+# Whether the rows that a share is a share of are a predicted class, and which class it is.
+TRIAL_CLASS = {
+    "positives": (False, 1), "negatives": (False, 0), "predicted": (True, 1), "predicted negatives": (True, 0),
+}  # fmt: skip
 FIXED_TRIALS = ("rows", "positives", "negatives")  # their number does not depend on the model
 
 
@@ -58,17 +62,19 @@ class GroupedRows(NamedTuple):
             return spread_of(self.sums()[:, None], squares, fourths, units)
         return spread_of_clusters(self.clusters, self.codes, influences, self.n_groups, units)
 
+    def units(self, which: NDArray[np.bool_]) -> Floats:
+        """Return the number of rows, or of clusters, in each group among some rows."""
+        if self.clusters is None:
+            return np.bincount(self.codes[which], minlength=self.n_groups).astype(np.float64)
+        group_of = np.zeros(self.clusters.max() + 1, dtype=np.intp)
+        group_of[self.clusters] = self.codes
+        occurs = np.bincount(self.clusters[which], minlength=group_of.size) > 0
+        return np.bincount(group_of[occurs], minlength=self.n_groups).astype(np.float64)
+
     def units_of_rarer(self, positive: NDArray[Any]) -> Floats:
         """Return the number of rows, or clusters, of the rarer class that occurs in each group."""
-        if self.clusters is None:
-            slots = 2 * self.codes.astype(np.intp) + positive
-        else:
-            group_of = np.zeros(self.clusters.max() + 1, dtype=np.intp)
-            group_of[self.clusters] = self.codes
-            occurs = np.bincount(2 * self.clusters + positive, minlength=2 * group_of.size) > 0
-            slots = (2 * group_of[:, None] + (0, 1)).ravel()[occurs]
-        sizes = np.bincount(slots, minlength=2 * self.n_groups).reshape(-1, 2)
-        return np.asarray(np.where(sizes > 0, sizes, np.inf).min(axis=1))
+        both = np.stack([self.units(positive == label) for label in (0, 1)])
+        return np.asarray(np.where(both > 0, both, np.inf).min(axis=0))
 
 
 def clusters_within(codes: NDArray[Any], clusters: Ints) -> Ints:
@@ -218,7 +224,13 @@ def measure_matrices(rows: GroupedRows, of: Matrices, predicted: Sequence[NDArra
         flat = (flat - (flat * weights_of).sum(axis=1, keepdims=True) / weights_of.sum(axis=1, keepdims=True)) * (
             (n - 1) / n
         )
-    units = None if of.trials or of.n_classes != 2 else rows.units_of_rarer(of.true)
+    units = None
+    if not of.trials and of.n_classes == 2:
+        units = rows.units_of_rarer(of.true)
+    elif of.trials in TRIAL_CLASS and rows.clusters is not None:
+        is_predicted, label = TRIAL_CLASS[of.trials]
+        labels = predicted if is_predicted else [of.true]
+        units = rows.units(np.any([each == label for each in labels], axis=0))
     if rows.clusters is None:
         tables = [rows_of if rows.weights is None else table(rows.weights**power) for power in (2, 4)]
         squares, fourths = (

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.labels import as_classes, check_known_labels
+from fastevals._validation.arrays import as_weights, check_same_length
+from fastevals._validation.labels import as_classes, as_groups, check_known_labels
+from fastevals.counting.groups import code_groups
+from fastevals.counting.keys import as_group_keys, key_names
 from fastevals.counting.labels import number_labels
 from fastevals.counts import Cells
 from fastevals.many.group_influences import (
@@ -16,6 +19,7 @@ from fastevals.many.group_influences import (
     GroupedRows,
     Matrices,
     Slots,
+    clusters_within,
     differ_in_aucs,
     differ_in_matrices,
     differ_in_means,
@@ -52,8 +56,7 @@ class ScoredModels(NamedTuple):
         """Return the differences of each pair in a metric."""
         entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None
         if entry is not None and entry.name in OF_PAIRS:
-            if rows.weights is not None:
-                raise ValueError(f"metrics: {entry.name} does not take sample_weight; got {spec} with weights")
+            self._check_unweighted(rows, spec)
             return [_in_form(entry.name, each) for each in self.differences_in_auc(rows, pairs)]
         if metric.threshold is not None:
             of, predicted = self.matrices(metric, spec)
@@ -70,6 +73,17 @@ class ScoredModels(NamedTuple):
 
         predicted = [(each >= metric.threshold).astype(np.uint8) for each in self.models]
         return Matrices(self.true, 2, measure, METRICS[spec.name].trials), predicted
+
+    def auc_of_one(self, rows: GroupedRows, spec: MetricSpec) -> Differences:
+        """Return a form of the only model's AUC, as its difference from 0."""
+        self._check_unweighted(rows, spec)
+        slots = Slots.of(rows, self.true)
+        placements = slots.placements(self.models[0])
+        return _in_form(spec.name, differ_in_aucs(rows, slots, placements, np.zeros_like(placements)))
+
+    def _check_unweighted(self, rows: GroupedRows, spec: Any) -> None:
+        if rows.weights is not None:
+            raise ValueError(f"metrics: {spec} does not take sample_weight; got it with weights")
 
     def differences_in_auc(self, rows: GroupedRows, pairs: Pairs) -> Iterator[Differences]:
         """Yield the differences between the AUCs of each pair."""
@@ -115,11 +129,11 @@ class LabelledModels(NamedTuple):
 
     def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
         """Return the differences of each pair in a metric."""
-        of = self.matrices(metric, spec)
-        return [differ_in_matrices(rows, of, self.models[a], self.models[b]) for a, b in pairs]
+        of, predicted = self.matrices(metric, spec)
+        return [differ_in_matrices(rows, of, predicted[a], predicted[b]) for a, b in pairs]
 
-    def matrices(self, metric: Any, spec: Any) -> Matrices:
-        """Return how a metric of predicted labels is computed."""
+    def matrices(self, metric: Any, spec: Any) -> tuple[Matrices, list[NDArray[Any]]]:
+        """Return how a metric of predicted labels is computed, and the classes that each model predicts."""
 
         def measure(stack: NDArray[Any]) -> Floats:
             values = LABELS.evaluate(stack, self.classes, [metric])[0]
@@ -129,7 +143,7 @@ class LabelledModels(NamedTuple):
 
         trials = METRICS[spec.name].trials if isinstance(spec, MetricSpec) else ""
         is_share = trials == "rows" or (self.labels.size == 2 and "average" not in spec.options)
-        return Matrices(self.true, self.labels.size, measure, trials if is_share else "")
+        return Matrices(self.true, self.labels.size, measure, trials if is_share else ""), self.models
 
 
 class NumericModels(NamedTuple):
@@ -159,6 +173,58 @@ class NumericModels(NamedTuple):
 
 
 SUBJECTS: dict[Kind, Any] = {SCORES: ScoredModels.of, LABELS: LabelledModels.of, TARGETS: NumericModels.of}
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+class GroupsRead(NamedTuple):
+    """The rows of groups, as users give them.
+
+    Attributes
+    ----------
+    rows : GroupedRows
+        The rows of weight above zero; groups without such rows have no number.
+    kept : ndarray of bool of shape (n_rows,), or None
+        The rows of weight above zero; None for all.
+    keys : ndarray of shape (n_groups,)
+        The groups' keys.
+    by : tuple of str, or None
+        Names of several columns of groups.
+    """
+
+    rows: GroupedRows
+    kept: NDArray[np.bool_] | None
+    keys: NDArray[Any]
+    by: tuple[str, ...] | None
+
+
+def read_groups(like: NDArray[Any], groups: Any, clusters: Any, sample_weight: Any) -> GroupsRead:
+    """Return the groups of as many rows as `like` has; clusters are numbered within groups."""
+    keys = as_group_keys("groups", groups)
+    beside: dict[str, Any] = {"groups": keys}
+    if clusters is not None:
+        clusters = beside["clusters"] = as_groups("clusters", clusters)
+    weights = kept = None
+    if sample_weight is not None:
+        weights = beside["sample_weight"] = as_weights("sample_weight", sample_weight)
+    check_same_length(y_true=like, **beside)
+    if not like.size:
+        raise ValueError("y_true is empty: it must have at least one row")
+    coded = code_groups(keys)
+    codes = coded.block(slice(None)).astype(np.int64)
+    if clusters is not None:
+        clusters = clusters_within(codes, code_groups(clusters).block(slice(None)).astype(np.int64))
+    if weights is not None and not weights.all():
+        kept = weights != 0
+        codes, weights = codes[kept], weights[kept]
+        clusters = None if clusters is None else clusters[kept]
+    occurring = np.flatnonzero(np.bincount(codes, minlength=coded.width))
+    numbers = np.zeros(coded.width, dtype=np.int64)
+    numbers[occurring] = np.arange(occurring.size)
+    weights = None if weights is None else weights / weights.max()
+    rows = GroupedRows(numbers[codes], occurring.size, weights, clusters)
+    return GroupsRead(rows, kept, coded.keys(occurring), key_names("groups", groups))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn import metrics
 
 import fastevals
 from fastevals import group_differences, metric
 from fastevals._options import UndefinedMetricWarning
+from tests.reference import group_differences as twins
 from tests.reference import group_shares as reference
 
 RNG = np.random.default_rng(3)
@@ -127,6 +131,68 @@ def test_aucs_have_delongs_variance_in_large_groups() -> None:
     assert -1 < low < one.differences[0] < high < 0  # no variance in the first group
 
 
+def test_other_metrics_have_as_many_trials_as_their_variance_needs() -> None:
+    measures = {"f1": metrics.f1_score, "matthews": metrics.matthews_corrcoef}
+    found = group_differences(Y, PREDICTED, GROUPS, list(measures), confidence_level=0.9)
+    for name, measure in measures.items():
+        least, limits = {"f1": 0, "matthews": -1}[name], {}
+        for group in "ab":
+            mine = group == GROUPS
+            y, predicted = Y[mine], PREDICTED[mine]
+            without = [measure(np.delete(y, k), np.delete(predicted, k)) for k in range(y.size)]
+            influences = (np.mean(without) - without) * (y.size - 1) / y.size
+            n = min(np.bincount(y))
+            error = twins.t_test(1.0, [influences.tolist()], n)[0]
+            share, variance = (measure(y, predicted) - least) / (1 - least), (error / (1 - least)) ** 2
+            trials = (n + 5) / (n * variance / (share * (1 - share)) + 5 / n)
+            z = stats.t.isf((1 - 0.9 ** (1 / 3)) / 2, n - 1)
+            limits[group] = share, *reference.wilson((share * trials, trials), z)
+        (p, low, high), (q, low_2, high_2) = limits["b"], limits["a"]
+        row = entry(found[name], "b")
+        assert row["difference"] == pytest.approx((p - q) * (1 - least))
+        assert row["low"] == pytest.approx((p - q - np.hypot(p - low, high_2 - q)) * (1 - least))
+        assert row["high"] == pytest.approx((p - q + np.hypot(high - p, q - low_2)) * (1 - least))
+    assert np.isnan(found["matthews"].ratios).all()
+    assert "ratio" not in found["matthews"].conclusion
+    assert "ratio" in found["f1"].conclusion
+
+
+def test_weights_and_clusters() -> None:
+    plain, names = group_differences(Y, PREDICTED, GROUPS), ("recall", "false_positive_rate")
+    weights = np.where(np.arange(N) % 4 == 0, 0.0, 3.0)
+    kept = weights > 0
+    weighted = group_differences(Y, PREDICTED, GROUPS, sample_weight=weights)
+    alone = group_differences(Y[kept], PREDICTED[kept], GROUPS[kept])
+    for name in names:
+        row, own = entry(weighted[name], "b"), entry(alone[name], "b")
+        assert (row["n_trials"], row["value"]) == (own["n_trials"], pytest.approx(own["value"]))
+        assert row["high"] - row["low"] == pytest.approx(own["high"] - own["low"], rel=0.1)
+    weights = 1.0 + 2 * (np.arange(N) % 2)
+    recall = group_differences(Y, PREDICTED, GROUPS, "recall", sample_weight=weights)["recall"]
+    mine = (GROUPS == "b") & Y
+    row, own = entry(recall, "b"), entry(plain["recall"], "b")
+    assert row["value"] == pytest.approx(np.average(PREDICTED[mine], weights=weights[mine]))
+    assert 1 < (row["high"] - row["low"]) / (own["high"] - own["low"]) < 1.3
+    rows = np.repeat(np.arange(N), 5)
+    clustered = group_differences(Y[rows], PREDICTED[rows], GROUPS[rows], [*names, "f1"], clusters=rows)
+    for name in names:
+        row, own = entry(clustered[name], "b"), entry(plain[name], "b")
+        assert row["difference"] == pytest.approx(own["difference"])
+        assert row["high"] - row["low"] == pytest.approx(own["high"] - own["low"], rel=0.1)
+    few = group_differences(Y, PREDICTED, GROUPS, "f1", clusters=np.arange(N) % 7)["f1"]
+    assert (few.cautions == "only 7 clusters: merge small groups").all()
+    aucs = group_differences(Y[rows], SCORES[rows], GROUPS[rows], "roc_auc", clusters=rows)["roc_auc"]
+    row, own = entry(aucs, "b"), entry(group_differences(Y, SCORES, GROUPS, "roc_auc")["roc_auc"], "b")
+    assert row["high"] - row["low"] == pytest.approx(own["high"] - own["low"], rel=0.1)
+
+
+def test_rare_events_have_a_caution() -> None:
+    rng = np.random.default_rng(4)
+    predicted, groups = rng.random(1020) < 0.05, np.repeat([0, 1], [1000, 20])
+    found = group_differences(np.ones(1020, int), predicted, groups, "prediction_rate")["prediction_rate"]
+    assert re.fullmatch(r"only [01].\d+ rows expected in the rarer outcome: merge small groups", found.cautions[0])
+
+
 def test_the_worst_groups_come_first_and_are_named() -> None:
     found = group_differences(Y, PREDICTED, GROUPS)
     recall, rate = found["recall"], found["false_positive_rate"]
@@ -160,8 +226,9 @@ def test_groups_without_rows_of_a_class_are_undefined() -> None:
     ("change", "match"),
     [
         ({"groups": ["a"] * N}, "groups must have two groups or more to compare, got 1"),
-        ({"metrics": "f1"}, "metrics must be accuracy, .*, got f1"),
-        ({"metrics": "log_loss"}, "metrics must be accuracy, .*, got log_loss"),
+        ({"metrics": "positive_likelihood_ratio"}, "with a lowest and a highest value, .*; got positive_likelihood"),
+        ({"metrics": "log_loss"}, "metrics must be functions of confusion matrices .*; got log_loss"),
+        ({"metrics": "roc_auc", "y_score": SCORES, "sample_weight": np.ones(N)}, "roc_auc does not take sample_weight"),
         ({"metrics": ["roc_auc", "recall"]}, "threshold"),
         ({"reference": "e"}, "reference must be a group or 'rest': the groups are a, b, c, ...; got 'e'"),
         ({"groups": np.where(GROUPS == "a", "rest", GROUPS), "reference": "rest"}, "reference 'rest' is also the name"),
