@@ -445,7 +445,7 @@ class _Wanted(NamedTuple):
         )
 
 
-class _Measured(NamedTuple):
+class _MeasuredGroups(NamedTuple):
     """A metric of each group as a share of its range.
 
     Attributes
@@ -473,7 +473,7 @@ class _RowsOfModel(NamedTuple):
     model: Any
     keys: NDArray[Any]
 
-    def measure(self, wanted: _Wanted) -> _Measured:
+    def measure(self, wanted: _Wanted) -> _MeasuredGroups:
         """Return a metric of each group."""
         rows, (low, high) = self.rows, wanted.bounds
         if wanted.is_auc:
@@ -490,7 +490,9 @@ class _RowsOfModel(NamedTuple):
             if of.trials:
                 successes, n_trials = _outcomes(wanted.spec.name, of, counts)
                 if rows.weights is None and rows.clusters is None:
-                    return _Measured(GroupShares(successes, n_trials), n_trials.astype(np.int64), TRIALS[of.trials])
+                    return _MeasuredGroups(
+                        GroupShares(successes, n_trials), n_trials.astype(np.int64), TRIALS[of.trials]
+                    )
             else:
                 n_trials = counts.sum(axis=2).min(axis=1) if of.n_classes == 2 else counts.sum(axis=(1, 2))
             trials = TRIALS[of.trials] if of.trials or of.n_classes != 2 else RARER
@@ -505,9 +507,9 @@ class _RowsOfModel(NamedTuple):
         )
         df = None if wanted.is_auc and not clustered else units - 1
         n_clusters = units if clustered else None
-        return _Measured(GroupShares(successes, effective, df), n_trials.astype(np.int64), trials, n_clusters)
+        return _MeasuredGroups(GroupShares(successes, effective, df), n_trials.astype(np.int64), trials, n_clusters)
 
-    def measure_rest(self, wanted: _Wanted, own: _Measured) -> GroupShares:
+    def measure_rest(self, wanted: _Wanted, own: _MeasuredGroups) -> GroupShares:
         """Return the metric of the rows outside each group."""
         if own.shares.df is None and not wanted.is_auc:
             return GroupShares(*(each.sum() - each for each in own.shares[:2]))
@@ -615,7 +617,7 @@ def _compare(
 
 
 def _cautions(
-    measured: _Measured, places: Ints, own: GroupShares, against: GroupShares, *, has_ratio: bool
+    measured: _MeasuredGroups, places: Ints, own: GroupShares, against: GroupShares, *, has_ratio: bool
 ) -> NDArray[Any]:
     """Return what to be careful about in each group; empty text if nothing."""
     what = measured.trials
