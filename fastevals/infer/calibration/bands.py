@@ -19,7 +19,7 @@ from fastevals.counts import ThresholdCounts, last_row
 from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.isotonic import isotonic_blocks
 from fastevals.measure.metric_specs import metric
-from fastevals.measure.probability_metrics import require_probabilities, sum_bins
+from fastevals.measure.probability_metrics import Groups, require_probabilities, sum_bins
 from fastevals.measure.ranking.ranking import ranking_of_rows
 from fastevals.results import Frozen, check_confidence_level
 
@@ -234,8 +234,12 @@ class ForecastCells(NamedTuple):
         before = last_row(last + 1, places.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= places)
         inside = before[counts.tps[before] + counts.fps[before] < places]
         starts = sorted_unique(np.concatenate(([0], before, inside + 1, [last])))
-        (sums,) = sum_bins(counts, starts, lambda groups, _: [(groups.positives + groups.negatives) * groups.p])
-        (weights,) = sum_bins(counts, starts, lambda groups, _: [groups.positives + groups.negatives])
+
+        def terms(groups: Groups, _: Any) -> list[Floats]:
+            weight = groups.positives + groups.negatives
+            return [weight * groups.p, weight]
+
+        sums, weights = sum_bins(counts, starts, terms)
         tps, fps = counts.tps[starts].astype(np.int64), counts.fps[starts].astype(np.int64)
         low, high = (counts.thresholds[each].astype(np.float64) for each in (starts[1:], starts[:-1] + 1))
         mean = np.clip(sums / weights, low, high)
