@@ -134,8 +134,13 @@ class GroupComparison(Frozen):
                 f"In {worse.size:,} of {count_of(n, noun)}, {name} is significantly worse than {reference} by "
                 f"{metric}: {named}{more}."
             )
+        elif n:
+            yield (
+                f"In none of {count_of(n, noun)} is {name} significantly worse than {reference} by {metric}; the "
+                f"strongest evidence of it is in {self._described(mine[0])}."
+            )
         else:
-            yield f"In none of {count_of(n, noun)} is {name} significantly worse than {reference} by {metric}."
+            yield f"In no {noun} can {name} be tested against {reference} by {metric}."
         if better.size:
             yield f"It is significantly better in {count_of(better.size, noun)}."
         equality = self.heterogeneity[model]
@@ -405,7 +410,8 @@ class _Tested(NamedTuple):
         from scipy.special import betainc, stdtr
 
         values, others = found.values[groups], found.reference_values[groups]
-        effects = values - others
+        with np.errstate(invalid="ignore"):  # of two infinite values
+            effects = values - others
         variances, df, units = (each[groups] for each in found.spread)
         errors = np.sqrt(variances)
         errors = np.where(errors < LEAST_RELATIVE_ERROR * np.abs(effects), 0.0, errors)

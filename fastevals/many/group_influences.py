@@ -150,12 +150,13 @@ def differ_in_means(rows: GroupedRows, losses: Floats, reference_losses: Floats)
     weights = rows.weights
     total = rows.sums(weights)
     sums = [rows.sums(each if weights is None else each * weights) for each in (losses, reference_losses)]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of infinite losses
         own, other = (each / total for each in sums)
-    difference = losses - reference_losses
-    mean = rows.sums(difference if weights is None else difference * weights) / np.maximum(total, np.finfo(float).tiny)
-    influences = (difference - mean[rows.codes]) / total[rows.codes]
-    return Differences(own, other, rows.spread(influences if weights is None else influences * weights))
+        difference = losses - reference_losses
+        weighted = difference if weights is None else difference * weights
+        mean = rows.sums(weighted) / np.maximum(total, np.finfo(float).tiny)
+        influences = (difference - mean[rows.codes]) / total[rows.codes]
+        return Differences(own, other, rows.spread(influences if weights is None else influences * weights))
 
 
 # Metrics of confusion matrices ----------------------------------------------------------------------------------------

@@ -167,8 +167,9 @@ class NumericModels(NamedTuple):
         """Return the differences of each pair in a metric."""
         loss = METRICS[metric.name].loss
         assert loss is not None
-        errors = {k: self.true - self.models[k] for k in {k for pair in pairs for k in pair}}
-        losses = {k: loss.of_rows(each, self.true, **metric.options) for k, each in errors.items()}
+        with np.errstate(over="ignore", invalid="ignore"):  # the metric is then undefined
+            errors = {k: self.true - self.models[k] for k in {k for pair in pairs for k in pair}}
+            losses = {k: loss.of_rows(each, self.true, **metric.options) for k, each in errors.items()}
         return [differ_in_means(rows, losses[a], losses[b]) for a, b in pairs]
 
 

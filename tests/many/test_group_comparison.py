@@ -202,7 +202,7 @@ def test_groups_that_say_nothing() -> None:
     assert cautions["c"].startswith("the models are alike on these rows")
     assert found.pvalues[found.groups == "c"].tolist() == [1.0]
     assert math.isnan(found.heterogeneity["new"].pvalue)
-    assert "In none of 1 group is new significantly worse than old by roc_auc." in found.conclusion
+    assert "new significantly worse than old by roc_auc; the strongest evidence of it is in c (0," in found.conclusion
 
 
 def test_keys_and_rows_in_any_order() -> None:
@@ -262,3 +262,19 @@ def test_equal_models_are_seldom_called_different(n_groups: int, n_rows: int) ->
             false_alarms[name] += bool((each.is_worse | each.is_better).any())
     most = 0.05 * n_sets + 3 * math.sqrt(0.05 * 0.95 * n_sets)
     assert max(false_alarms.values()) <= most, false_alarms
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_infinite_losses_have_no_test() -> None:
+    y, groups = np.arange(40) % 2, np.arange(40) // 20
+    q = np.where(y == 1, 0.6, 0.3)
+    p = np.where(np.arange(40) == 1, 0.0, q + 0.01 * (np.arange(40) % 5))
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="1 of 2 groups have no test"):
+        found = fastevals.compare_groups(y, {"q": q, "p": p}, groups, "log_loss")["log_loss"]
+    assert found.groups.tolist() == [1, 0]
+    assert found.values[1] == np.inf
+    assert np.isnan(found.pvalues[1])
+    huge = np.where(groups == 0, 1e200, 1.0)
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="2 of 2 groups have no test"):
+        none = fastevals.compare_groups(1e200 * y, {"q": huge, "p": -huge}, groups, "mean_squared_error")
+    assert none["mean_squared_error"].conclusion == "In no group can p be tested against q by mean_squared_error."

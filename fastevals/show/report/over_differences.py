@@ -19,6 +19,7 @@ from fastevals.document.document import (
     RICH,
     TEXT,
     AnyCell,
+    Cell,
     Count,
     DifferenceCell,
     Number,
@@ -28,7 +29,14 @@ from fastevals.document.document import (
     Sentence,
     Table,
 )
-from fastevals.many.group_comparison import MERGE, ComparedGroups, GroupComparison, compare_differences, compare_groups
+from fastevals.many.group_comparison import (
+    FEW_ROWS,
+    MERGE,
+    ComparedGroups,
+    GroupComparison,
+    compare_differences,
+    compare_groups,
+)
 from fastevals.many.group_influences import Differences, GroupedRows, SpreadOfDifference
 from fastevals.many.group_subjects import ScoredModels
 from fastevals.measure.metric_specs import metric
@@ -175,11 +183,12 @@ def differences_cautions(over: OverValues) -> list[str]:
         return [f"models are not compared by {by}: {over.why_not_compared}"]
     if found is None:
         return []
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, None]] = {}  # segments may occur for several models
     for k in np.flatnonzero(found.cautions != "").tolist():
-        of_model = f"{printable(str(found.models[k]))} in " if _are_several(found) else ""
-        reasons.setdefault(_caution(found, k), []).append(f"{of_model}{format_label(found.groups[k])}")
-    named = "; ".join(f"{reason} ({listed(names)})" for reason, names in reasons.items())
+        reason = _caution(found, k)
+        reason = f"fewer than {FEW_ROWS} rows of a class" if reason.startswith("only ") else reason
+        reasons.setdefault(reason, {})[format_label(found.groups[k])] = None
+    named = "; ".join(f"{reason} ({listed(list(segments))})" for reason, segments in reasons.items())
     small = any(caution.endswith(MERGE) for caution in found.cautions)
     return [f"differences by {by} need care: {named}{'. Merge small segments' * small}"] if named else []
 
@@ -215,11 +224,7 @@ def differences_parts(over: OverValues) -> Iterator[Part]:
     yield table._replace(
         columns=[*columns, f"{level} from", "to", "p", ""], rows=lambda: rows(partial(_written, found)), only=TEXT
     )
-    has_cautions = bool((found.cautions != "").any())
-    yield table._replace(
-        columns=[*columns, "caution"] if has_cautions else columns,
-        rows=lambda: rows(lambda k: [_difference(found, k), *[_caution(found, k)] * has_cautions]), only=RICH,
-    )  # fmt: skip
+    yield table._replace(rows=lambda: rows(lambda k: [_difference(found, k)]), only=RICH)
 
 
 def _are_several(found: GroupComparison) -> bool:
@@ -249,9 +254,11 @@ def _written(found: GroupComparison, k: int) -> list[AnyCell | str]:
     return [*map(Number, (float(found.differences[k]), low, high)), PValue(float(found.adjusted_pvalues[k])), sign]
 
 
-def _difference(found: GroupComparison, k: int) -> DifferenceCell:
+def _difference(found: GroupComparison, k: int) -> Cell:
+    """Return the cell of a difference on pages; a segment that is small has its caution below."""
     ends = Interval(*found.confidence_intervals[k].tolist())
-    return DifferenceCell(float(found.differences[k]), ends, float(found.adjusted_pvalues[k]))
+    cell = DifferenceCell(float(found.differences[k]), ends, float(found.adjusted_pvalues[k])).on_page()
+    return cell._replace(notes=(*cell.notes, *[_caution(found, k)] * found.cautions[k].endswith(MERGE)))
 
 
 def _caution(found: GroupComparison, k: int) -> str:

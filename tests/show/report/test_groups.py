@@ -63,7 +63,7 @@ def test_means_are_those_of_the_calls_by_group(capsys):
     result = output["over"]
     assert result["values"] == [0, 1, 2, 3, 4]
     (note,) = result["intervals"].pop("notes")
-    assert note.startswith("differences by fold need care: fewer than 10 degrees of freedom (naive_bayes in 3, ")
+    assert note.startswith("differences by fold need care: fewer than 10 degrees of freedom (3, 1, 4, 2 and 1 more)")
     assert result["intervals"] == {"method": "DeLong", "resamples_of_means": None}
     assert result["n_samples"] == [block["n_samples"] for block in output["blocks"]]
     assert result["n_positives"] == [block["n_positives"] for block in output["blocks"]]
