@@ -21,7 +21,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals.counts import ThresholdCounts
 from fastevals.document.document import GAP, Count, Document, Number, Part, Row, Section, Sentence, Table
-from fastevals.document.frames import Columns, leave_unused_out, make_columns
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.gain_intervals import GainClusters, GainRows, SquaredShares, effective_rows, possible_rates
 from fastevals.infer.proportions import share_interval
 from fastevals.measure.cells import ratio
@@ -34,6 +34,7 @@ from fastevals.results import ByModel, Frozen, check_confidence_level
 Floats = NDArray[np.float64]
 
 MOST_GAIN_BINS = 10_000
+LARGE_WEIGHT = 100  # of all rows, from which weights are shown with two decimals
 HEADS = {  # of columns: in the text and on pages
     "bin": "Bin", "rows": "Rows", "pos.": "Positives", "rate": "Rate", "low": "Low", "high": "High", "gain": "Gain",
     "lift": "Lift", "cum.": "Cumulative lift", "KS": "KS", "mean": "Mean predicted", "lowest": "Lowest score",
@@ -150,8 +151,21 @@ class GainTable(Frozen):
         )
 
     def _shown_columns(self) -> Columns:
-        lifts = dict(zip(("lift", "cumulative_lift"), self._lift_texts(), strict=True))
-        return {**leave_unused_out(self._columns()), **make_columns(lifts)}
+        columns = {**self._columns(), **make_columns(self._texts())}
+        if np.isnan(self.mean_predicted).all():
+            del columns["mean_predicted"]
+        return columns
+
+    def _texts(self) -> dict[str, list[str]]:
+        """Return the columns that are easier to read with two decimals: lifts, and fractions of many rows."""
+        columns = {"lift": self.lifts, "cumulative_lift": self.cumulative_lifts}
+        if self.rows[-1] >= LARGE_WEIGHT:
+            columns |= {name: getattr(self, name) for name in ("rows", "positives")}
+        return {
+            name: ["-" if math.isnan(value) else f"{value:.2f}" for value in values]
+            for name, values in columns.items()
+            if values.dtype.kind == "f"
+        }
 
     def _document(self) -> Document:
         return Document("", self._short_title(), sections=[Section(self._parts())], numbers=self.to_dict)
@@ -159,33 +173,25 @@ class GainTable(Frozen):
     def _parts(self) -> list[Part]:
         """Return the parts of the document: conclusion, rows and caution."""
         caution = [GAP, Sentence(self.caution, "caution")] if self.caution else []
-        heads = [head for head in HEADS if head != "mean" or not np.isnan(self.mean_predicted).all()]
-        columns = [HEADS[head] for head in heads]
-        table = Table("gain", "Gain table", columns, self._rows, heads=heads)
+        heads = [head for head in HEADS if head != "mean" or "mean_predicted" in self._shown_columns()]
+        table = Table("gain", "Gain table", [HEADS[head] for head in heads], self._rows, heads=heads)
         return [Sentence(self.conclusion, "verdict"), GAP, table, *caution]
 
     def _rows(self) -> Iterator[Row]:
-        lifts = self._lift_texts()
-        for k, name in enumerate(self.bins):
-            shown = [_count(self.rows[k]), _count(self.positives[k])]
-            shown += [Number(float(each[k])) for each in (self.rates, self.low, self.high, self.gains)]
-            pairs = zip((self.lifts, self.cumulative_lifts), lifts, strict=True)
-            shown += [Number(float(each[k]), written=texts[k]) for each, texts in pairs]
-            shown += [Number(float(self.ks[k]), emphasis="best" if k == self.largest_ks else "")]
-            shown += [] if np.isnan(self.mean_predicted).all() else [Number(float(self.mean_predicted[k]))]
-            yield Row(name, [*shown, Number(float(self.thresholds[k]))])
+        numbers, texts, largest = self._columns(), self._texts(), self.largest_ks
+        columns = [name for name in self._shown_columns() if name != "bin"]
 
-    def _lift_texts(self) -> list[list[str]]:
-        """Return lifts with two decimals."""
-        return [
-            ["-" if math.isnan(value) else f"{value:.2f}" for value in each]
-            for each in (self.lifts, self.cumulative_lifts)
-        ]
+        def cell(name: str, k: int) -> Number | Count:
+            value = numbers[name][k].item()
+            if name in ("rows", "positives") and name not in texts:
+                return Count(value)
+            best = name == "ks" and k == largest
+            return Number(
+                float(value), emphasis="best" if best else "", written=texts[name][k] if name in texts else ""
+            )
 
-
-def _count(value: Any) -> Any:
-    value = value.item()
-    return Count(value if isinstance(value, int) else round(value, 2))
+        for k, bin_name in enumerate(self.bins):
+            yield Row(bin_name, [cell(name, k) for name in columns])
 
 
 class GainTables(ByModel[GainTable]):
