@@ -133,10 +133,11 @@ class Count(NamedTuple):
     """A number of rows, or their weight."""
 
     value: float
+    written: str = ""  # in the text, if not as it is
 
     def as_text(self) -> str:
         """Return the number as it is."""
-        return f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        return self.written or (f"{self.value:g}" if isinstance(self.value, float) else str(self.value))
 
     def on_page(self) -> Cell:
         """Return the number with thousands separators."""
@@ -224,7 +225,7 @@ class Table(NamedTuple):
     ends: tuple[str, str, str] = ("  from", "  to", "  p")  # names before the ends of intervals and before p
     marked: bool = False  # whether numbers leave room for the mark of the best
     starred: bool = False  # whether a last column stars rows with a significant difference
-    aligned: str = ""  # tables with the same name here have columns of equal width
+    aligned: str = ""  # tables with the same name here, and the same columns, have columns of equal width
 
     def made(self, n_shown: int | None = None) -> list[Row]:
         """Make and return the rows, or the first of them."""

@@ -91,7 +91,8 @@ def _table_lines(tables: Sequence[Table], width: int) -> list[list[str]]:
     for k, table in enumerate(tables):
         written.append(text_rows(table, table.made(table.n_shown)))
         more.append([table.more] if table.more else [])
-        together.setdefault(table.aligned or k, []).append(k)
+        group = (table.aligned, *(table.heads or table.columns)) if table.aligned else k
+        together.setdefault(group, []).append(k)
     lines: list[list[str]] = [[] for _ in tables]
     for places in together.values():
         for k, found in zip(places, _fitted([written[k] for k in places], width), strict=True):

@@ -19,6 +19,8 @@ from fastevals.measure.share_cuts import ShareCuts
 
 Floats = NDArray[np.float64]
 
+FEW_EFFECTIVE_ROWS = 5  # of a bin with weights: a rate may be the label of one row
+
 
 def possible_rates(
     ranking: BaseRanking, cuts: ShareCuts, first: list[int], last: list[int], rates: Floats
@@ -71,12 +73,17 @@ def effective_rows(
     )
     above[:2] /= n
     means = _mean_weights(above[:2, -1], squares.rows)
-    found = []
+    found, by_weights = [], []
     for a, b, rate in ends:
         weights, squared = np.split(above[:, b] - above[:, a], 2)
-        variance = _variance(weights, squared, means, rate)
-        found.append(_effective(rate, variance, weights.sum() ** 2 / squared.sum()))
-    return np.array(found), []
+        by_weights.append(weights.sum() ** 2 / squared.sum())  # Kish
+        found.append(_effective(rate, _variance(weights, squared, means, rate), by_weights[-1]))
+    n_few = int(np.count_nonzero(np.array(by_weights) < FEW_EFFECTIVE_ROWS))
+    few = (
+        f"Intervals are rough where weights leave fewer than {FEW_EFFECTIVE_ROWS} effective rows, in {n_few} of "
+        f"{len(ends)} rows of the table: use fewer bins."
+    )
+    return np.array(found), [few] if n_few else []
 
 
 def _mean_weights(weights: Any, rows: Any) -> Floats:

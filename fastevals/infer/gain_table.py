@@ -334,6 +334,8 @@ def gain_table(
             if value is not None:
                 raise ValueError(f"{name} requires y_true and y_score; got it with a {type(y_true).__name__}")
         if isinstance(y_true, Mapping):
+            if not y_true:
+                raise ValueError("y_true is empty: it must have at least one model")
             tables = {name: _of_ranking(f"y_true[{name!r}]", each, plan) for name, each in y_true.items()}
             return GainTables(tables)
         return _of_ranking("y_true", y_true, plan)

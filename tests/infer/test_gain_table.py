@@ -181,6 +181,21 @@ def test_several_models_are_a_mapping() -> None:
     assert max(map(len, text.split("\n"))) <= 88
 
 
+def test_models_with_and_without_probabilities_are_written_together() -> None:
+    text = gain_table(Y, {"a": S, "b": np.array(S) * 9}, 5).to_text()
+    assert [line.split()[-2:] for line in text.split("\n") if line.startswith("bin")] == [
+        ["mean", "lowest"],
+        ["KS", "lowest"],
+    ]
+
+
+def test_a_heavy_row_is_said() -> None:
+    table = gain_table(Y, np.arange(10), 2, shares=[], sample_weight=[1e9, *[1] * 9])
+    assert table.caution.endswith(
+        "weights leave fewer than 5 effective rows, in 3 of 3 rows of the table: use fewer bins."
+    )
+
+
 def test_the_text_fits_and_says_the_result() -> None:
     table = gain_table(Y, S, 5, shares=[0.005])
     assert table.conclusion == (
@@ -241,6 +256,7 @@ def test_wide_integer_scores_and_few_rows() -> None:
         ((Ranking(Y, S),), {"groups": range(10)}, "groups requires y_true and y_score; got it with a Ranking"),
         ((Y,), {}, r"y_true must be a Ranking, RankingSummary or ThresholdCounts if there is no y_score, got \[1, 1"),
         (({"a": S},), {}, r"y_true\['a'\] must be a Ranking"),
+        (({},), {}, "y_true is empty: it must have at least one model"),
     ],
 )
 def test_odd_input_is_named(given: Any, options: Any, message: str) -> None:

@@ -124,7 +124,8 @@ class ScoreDrift(Frozen):
         clusters = "" if self.n_clusters is None else f" in {self.n_clusters:,} clusters"
         if self._is_weighted:
             return f"weight {self.n_today:,.6g} today{between}{self.n_yesterday:,.6g} yesterday{clusters}"
-        return f"{self.n_today:,} rows today{between}{self.n_yesterday:,} yesterday{clusters}"
+        plural = "s" * (self.n_today != 1)
+        return f"{self.n_today:,} row{plural} today{between}{self.n_yesterday:,} yesterday{clusters}"
 
     def _title(self) -> str:
         return f"Score drift: {self._sizes()}"

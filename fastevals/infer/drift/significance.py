@@ -91,7 +91,8 @@ def of_process(samples: Pair, edges: NDArray[Any], psi: Psi, alpha: float) -> Si
     with the observed distance at these quantiles. The covariance is an estimate, so draws are divided by the root of a
     mean of squares, as in Student's t.
     """
-    grid = sorted_unique(np.concatenate([edges, *(each.quantiles(GRID_CELLS) for each in samples)]))
+    quantiles = [np.append(each.quantiles(GRID_CELLS), each.scores[-1]) for each in samples]
+    grid = sorted_unique(np.concatenate([edges, *quantiles]))
     binned = [each.binned(grid) for each in samples]
     sizes = [each.effective_rows for each in samples]
     pooled = np.average([each.shares for each in binned], axis=0, weights=sizes)

@@ -213,6 +213,9 @@ def test_clusters_on_both_days_cancel_and_clusters_of_one_day_count_as_few_rows(
     single = score_drift(today, yesterday, groups=(own, own + 5000))
     assert single.psi_standard_error == pytest.approx(rows.psi_standard_error, rel=0.001)
     assert single.wasserstein_standard_error == pytest.approx(rows.wasserstein_standard_error, rel=0.001)
+    with pytest.warns(UndefinedMetricWarning, match="PSI is undefined"):
+        constant = score_drift([0.4] * 1200, [0.6] * 1200, groups=(customers, customers))
+    assert constant.ks_pvalue < 0.001
     weighted = score_drift(today, yesterday, groups=(customers, customers), sample_weight=(np.ones(1200), None))
     assert weighted.ks_pvalue == score_drift(today, yesterday, groups=(customers, customers)).ks_pvalue
 
