@@ -25,7 +25,7 @@ from fastevals.measure.registry import METRICS, name_among
 from fastevals.results import as_json
 
 CALIBRATION_ERRORS = [name for name in METRICS if name.endswith("calibration_error")]
-SUM_TOLERANCE = 1e-5  # relative, of the sum of a row's probabilities; those of float32 are rarely closer to 1
+SUM_TOLERANCE = 1e-5  # of the sum of a row's probabilities; with fewer digits, the dtype's precision
 LACK = "lack rows of the class, or rows outside it"
 WITHOUT_PAIRS = "have no bin of two rows"
 AreaMean = Literal["macro", "micro", "weighted"]
@@ -389,7 +389,8 @@ class ClassRankings(Result):
         """Raise unless scores are probabilities that add up to 1 in each row."""
         columns = self._scores.columns
         check_probabilities("y_score", columns.min(initial=1), columns.max(initial=0))
-        far = [each for each in self._scores.row_sums if not np.isclose(each, 1, rtol=SUM_TOLERANCE)]
+        precision = float(np.finfo(columns.dtype).eps) if columns.dtype.kind == "f" else 0.0
+        far = [each for each in self._scores.row_sums if abs(each - 1) > max(SUM_TOLERANCE, precision)]
         if far and not self.is_multilabel:
             raise ValueError(f"y_score must have rows that add up to 1, got a row with sum {show(far[0])}")
 

@@ -33,7 +33,7 @@ def test_a_binary_model_has_the_errors_in_torchmetrics_docs():
     assert np.round(found, 4).tolist() == [0.29, 0.2918, 0.3167]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 def test_the_top_label_is_the_class_of_the_highest_probability(dtype):
     weights = np.arange(300) % 3 / 2
     y, scores, ranked = classes(dtype=dtype, sample_weight=weights)
