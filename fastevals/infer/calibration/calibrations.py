@@ -289,9 +289,15 @@ class Calibration(Frozen):
     def _of(self) -> str:
         return "" if self.name is None else f" of {printable(str(self.name))}"
 
-    def without_rows(self) -> Calibration:
-        """Return the result without its rows: it keeps its bins and its error, but cannot compute others."""
-        return replace(self, _forecasts=None, _kept={"bins": self.bins, "error": self.error})
+    def without_rows(self, kept: Iterable[str] = ("bins", "error")) -> Calibration:
+        """Return the result without its rows.
+
+        Parameters
+        ----------
+        kept : sequence of {"bins", "error", "isotonic"}
+            What to compute first. The result has only these; the others raise ValueError.
+        """
+        return replace(self, _forecasts=None, _kept={name: getattr(self, name) for name in kept})
 
     @property
     def bins(self) -> CalibrationBins:

@@ -31,32 +31,38 @@ RATIO = "pred/obs"  # title of the ratio in overviews
 ESTIMATES = ("ratio", "intercept", "slope", "error")
 
 
-def calibrate_rows(ranking: Ranking, rows: ScoredRows, model: str, plan: IntervalPlan | None) -> Calibration | None:
-    """Return the calibration of a model's rows; None if scores are not probabilities."""
+def calibrate_rows(
+    ranking: Ranking, rows: ScoredRows, model: str, plan: IntervalPlan | None, *, is_pictured: bool
+) -> Calibration | None:
+    """Return the calibration of a model's rows, with bins if it is pictured; None if scores are not probabilities."""
     counts = ranking.counts
     if not are_probabilities(counts):
         return None
     if rows.ranking is not None:
-        return _calibrate(CountedForecasts.of(counts, ranking._squares), model, plan)
+        return _calibrate(CountedForecasts.of(counts, ranking._squares), model, plan, is_pictured)
     forecasts, _ = RowForecasts.of([rows.scores[model]], rows.positive, clusters=rows.groups, **rows.weight_options)
-    return _calibrate(forecasts.reduced(counts), model, plan)
+    return _calibrate(forecasts.reduced(counts), model, plan, is_pictured)
 
 
-def calibrate_losses(losses: ProbabilitySummary | None, model: str, plan: IntervalPlan | None) -> Calibration | None:
+def calibrate_losses(
+    losses: ProbabilitySummary | None, model: str, plan: IntervalPlan | None, *, is_pictured: bool
+) -> Calibration | None:
     """Return the calibration of a model whose rows were counted in small cells; None if that is unknown."""
     if losses is None or not losses.are_probabilities:
         return None
-    return _calibrate(CountedForecasts.of(losses._pooled(), losses._pooled_squares()), model, plan)
+    return _calibrate(CountedForecasts.of(losses._pooled(), losses._pooled_squares()), model, plan, is_pictured)
 
 
-def _calibrate(forecasts: Forecasts | None, model: str, plan: IntervalPlan | None) -> Calibration | None:
+def _calibrate(
+    forecasts: Forecasts | None, model: str, plan: IntervalPlan | None, is_pictured: bool
+) -> Calibration | None:
     if forecasts is None:  # the variance of weights is unknown
         return None
     settings = Settings(LEVEL if plan is None else plan.confidence_level, BINS, None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # the table has a dash
         (found,), _ = measure(forecasts, [model], settings)
-        return found.without_rows()
+        return found.without_rows(("bins", "error") if is_pictured else ("error",))
 
 
 # Table and caveats ----------------------------------------------------------------------------------------------------

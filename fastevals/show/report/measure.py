@@ -187,7 +187,7 @@ class Measure(NamedTuple):
         models = []
         for k, curve in enumerate(block.curves):
             name, losses = reader.scores[k], None if reader.groups is not None else block.probabilities[k]
-            calibrated = calibrate_losses(losses, name, self.plan)
+            calibrated = calibrate_losses(losses, name, self.plan, is_pictured=is_pictured)
             model = _measure_model(name, block.ranking(k), self.rule, is_pictured, block.known(k), calibrated)
             if reader.segments.columns and why_none is None:
                 model = replace(model, auc_variance=_variance(curve.moments))
@@ -221,8 +221,8 @@ class Measure(NamedTuple):
             for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
-                calibrated = calibrate_losses(counted.probabilities.get(name), name, plan)
-                is_pictured = len(blocks) < self.n_pictured
+                is_pictured, losses = len(blocks) < self.n_pictured, counted.probabilities.get(name)
+                calibrated = calibrate_losses(losses, name, plan, is_pictured=is_pictured)
                 model = _measure_model(name, block.ranking(name), self.rule, is_pictured, known, calibrated)
                 bounds = {
                     metric: Interval(number.low, number.high)
@@ -266,8 +266,8 @@ class Measure(NamedTuple):
             ranking = rows.ranking_of(name)  # deleted before the next: each has up to 32 bytes per row
             totals = totals or _block_totals(ranking)
             rule = self.rule if costs is None else rule_of(costs, self.rule, name)
-            calibrated = calibrate_rows(ranking, rows, name, plan)
             is_pictured = number < self.n_pictured
+            calibrated = calibrate_rows(ranking, rows, name, plan, is_pictured=is_pictured)
             model = _measure_model(name, ranking, rule, is_pictured, _won_pairs(ranking), calibrated)
             if costs is not None:
                 model = with_cost(model, costs)

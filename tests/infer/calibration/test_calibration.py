@@ -342,3 +342,11 @@ def test_tiny_probabilities_have_all_numbers_without_other_warnings() -> None:
     with pytest.warns(UndefinedMetricWarning, match="there are no positives"):
         found = calibration([0] * 6, [1e-242, 1e-146, 1e-159, 1e-311, 1e-65, 0.01], by=[0, 0, 0, 1, 1, 1])
     assert found.to_dict()["predicted"] == pytest.approx(0.01)
+
+
+def test_a_result_without_rows_has_what_was_kept() -> None:
+    whole = calibration(*forecasts())
+    found = whole.without_rows(["error"])
+    assert found.error.to_dict() == whole.error.to_dict()
+    with pytest.raises(ValueError, match="made without its rows"):
+        _ = found.bins
