@@ -13,6 +13,7 @@ import fastevals
 from fastevals import Ranking, RowCosts, UndefinedMetricWarning, row_costs
 from fastevals.infer.costs.moments import CostColumns, SkewedSpread
 from fastevals.infer.means import skewed_interval
+from fastevals.measure.row_costs import RowAmounts
 from tests.reference import row_costs as reference
 
 
@@ -197,6 +198,19 @@ def test_a_heavy_tail_has_fewer_degrees_of_freedom_and_typical_rows_widen() -> N
     more = SkewedSpread.of(100, 1.0, of_powers[0], np.array([10.0, 0.0]))
     assert (more.error, more.wider) == pytest.approx(((100 / 0.99) ** 0.5, (150 / 0.99) ** 0.5))
     assert more.skewness == pytest.approx(500 / 150**1.5)
+
+
+def test_typical_rows_have_the_root_mean_squares_of_their_class() -> None:
+    y, _, (fp, fn, tp), _ = made(1)
+    stakes = RowAmounts(fp, fn, tp).stakes(y)
+    expected = [
+        [math.sqrt((fn[y] ** 2).mean()), math.sqrt(((fn - tp)[y] ** 2).mean())],
+        [0, -math.sqrt((fp[~y] ** 2).mean())],
+    ]
+    np.testing.assert_allclose(stakes.typical(y, stakes.size()), expected, atol=1e-15)
+    assert stakes.size() == pytest.approx(fn[y].sum() + np.abs(fn - tp)[y].sum() + fp[~y].sum())
+    of_negatives = RowAmounts(fp, fn, tp).stakes(np.zeros_like(y))
+    assert of_negatives.typical(np.zeros_like(y), 1.0).shape == (1, 2)
 
 
 def test_an_interval_without_skewness_is_a_t_interval() -> None:
