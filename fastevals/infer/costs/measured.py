@@ -169,7 +169,8 @@ def _columns_of(
 ) -> CostColumns:
     """Return the columns of rows, or their sums over clusters."""
     if not units.grouped:
-        return CostColumns(*stakes, weights, decided)
+        trivial = {(None, NONE): np.zeros(stakes.gains.size), (None, ALL): stakes.gains}
+        return CostColumns(*stakes, weights, {**decided, **trivial})
 
     def of_units(values: Floats) -> Floats:
         return np.asarray(np.bincount(units.unit_by_row, values, units.n))
