@@ -292,3 +292,21 @@ def test_coverage_of_rates(n: int, share: float) -> None:
         table = gain_table(*draw(n, share, rng))
         covered += (table.low[:10] <= truth) & (truth <= table.high[:10])
     assert (covered / 400).mean() >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.05, 0.5])
+@pytest.mark.parametrize("of", ["weights", "clusters"])
+def test_coverage_of_rates_of_weighted_and_clustered_rows(of: str, share: float) -> None:
+    """Intervals contain the mean true probability of the bin's rows; heavy weights once cost 5 to 7 points."""
+    rng = np.random.default_rng(1)
+    groups, covered = np.arange(3000) % 50, 0.0
+    for _ in range(200):
+        shared = rng.normal(size=(2, 50))[:, groups] * np.sqrt([[0.36], [0.1]])
+        logits, ranks = shared + rng.normal(size=(2, 3000)) * np.sqrt([[0.64], [0.9]])
+        p = 1 / (1 + np.exp(-(1.3 * logits + LOGITS[share])))
+        options = {"groups": groups} if of == "clusters" else {"sample_weight": rng.lognormal(0, 1, 3000)}
+        y = norm.cdf(ranks) < p if of == "clusters" else rng.random(3000) < p
+        table = gain_table(y, p, **options)
+        covered += np.mean((table.low <= table.mean_predicted) & (table.mean_predicted <= table.high)) / 200
+    assert 0.93 <= covered <= 0.99

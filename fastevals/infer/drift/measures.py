@@ -89,12 +89,13 @@ def _distances_of_rows(samples: Pair) -> Distances:
     largest = max(part[0] for part in parts)
     threshold = max(part[1] for part in parts if part[0] == largest)
     offset, moments = 0.0, np.zeros((2, 2))  # of signed distances from the lowest score
-    for (_, _, _, signed, *sums), n in zip(parts, np.diff(rows, axis=1).T, strict=True):
-        first, second = np.reshape(sums, (2, 2)).T
-        moments += first + offset * n, second + 2 * offset * first + offset**2 * n
-        offset += signed
-    means, squares = moments / totals
-    error = math.sqrt(np.sum(np.maximum(squares - means**2, 0.0) / totals))
+    with np.errstate(over="ignore", invalid="ignore"):  # scores near the largest float
+        for (_, _, _, signed, *sums), n in zip(parts, np.diff(rows, axis=1).T, strict=True):
+            first, second = np.reshape(sums, (2, 2)).T
+            moments += first + offset * n, second + offset * (2 * first + offset * n)
+            offset += signed
+        means, squares = moments / totals
+        error = math.sqrt(np.sum(np.maximum(squares - means**2, 0.0) / totals))
     return Distances(largest / math.prod(totals.tolist()), threshold, math.fsum(part[2] for part in parts), error)
 
 

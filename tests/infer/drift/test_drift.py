@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fastevals import Ranking, RankingFolds, ScoreDrifts, UndefinedMetricWarning, score_drift
-from fastevals.infer.drift import measures
+from fastevals.infer.drift import measures, significance
 from fastevals.infer.drift.samples import ScoreSample
 from fastevals.scale import RankingSummary
 from tests.reference import drift as reference
@@ -289,6 +289,25 @@ def test_levels_without_drift(n: int, m: int, decimals: int) -> None:
     assert np.mean([each.psi_pvalue < 0.05 for each in found]) >= 0.02
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("on_both_days", [False, True])
+def test_levels_without_drift_with_weights_and_clusters(on_both_days: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "N_DRAWS", 999)
+    customers, found = np.repeat(np.arange(100), 5), []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        levels = rng.normal(size=(2, 100))[[0, 0] if on_both_days else [0, 1]][:, customers]
+        today, yesterday = levels + rng.normal(size=(2, 500))
+        if on_both_days:
+            drift = score_drift(today, yesterday, groups=(customers, customers))
+        else:
+            drift = score_drift(*rng.normal(size=(2, 500)), sample_weight=tuple(rng.lognormal(0, 1, (2, 500))))
+            found.append((drift.psi_pvalue, drift.ks_pvalue))
+            drift = score_drift(today, yesterday, groups=(customers, customers + 100))
+        found.append((drift.psi_pvalue, drift.ks_pvalue))
+    assert (np.mean(np.array(found) < 0.05, axis=0) <= 0.08).all()
+
+
 def test_the_kernel_gives_what_bins_of_distinct_scores_give() -> None:
     rng = np.random.default_rng(0)
     today, yesterday = np.round(rng.normal(size=90_000), 4), np.round(rng.normal(0.02, 1.0, 120_000), 4)
@@ -297,3 +316,5 @@ def test_the_kernel_gives_what_bins_of_distinct_scores_give() -> None:
     assert measures._distances_of_rows(pair) == pytest.approx(expected, rel=1e-11)
     assert measures._distances_of_rows(pair[::-1])[:3] == pytest.approx(expected[:3], rel=1e-11)
     assert measures._distances_of_rows((pair[0], pair[0])) == (0.0, math.inf, 0.0, 0.0)
+    far = tuple(ScoreSample(each.scores * 1e300, each.masses) for each in pair)
+    assert measures._distances_of_rows(far)[2] == pytest.approx(expected[2] * 1e300, rel=1e-9)
