@@ -26,14 +26,8 @@ TEXTS = [
 ]
 
 SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name != "index.md"]
-LONG = (
-    "curves.md",
-    "report.md",
-    "rows.md",
-    "tasks.md",
-    "thresholds.md",
-    "tour.md",
-)  # many commands, which take seconds
+# With many commands, which take seconds.
+LONG = ("curves.md", "report.md", "rows.md", "segments.md", "tasks.md", "thresholds.md", "tour.md")
 SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
 

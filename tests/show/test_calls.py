@@ -361,9 +361,9 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
     grouped = {"label": "label", "score": "logistic", "groups": "fold"}
     flags = ["--label", "label", "--score", "logistic", "--group", "fold"]
     python, command = hints_of(path, "report", flags, **grouped)
-    assert python.count("n_resamples=N asks for a bootstrap") == 2
+    assert python.count("n_resamples=N resamples clusters") == 2
     assert "--" not in python
-    assert "--resamples N asks for a bootstrap" in command
+    assert "--resamples N resamples clusters" in command
 
     path = written(tmp_path, {"the id": range(8), "a": np.linspace(1, 2, 8), "b": np.linspace(2, 3, 8) ** 2})
     python, command = hints_of(path, "compare", [])
