@@ -53,9 +53,10 @@ class ClusteredInfluences(NamedTuple):
         """Return the influences of rows, given 1 for positive rows, and keys of groups and clusters."""
         coded = code_groups(groups)
         codes = coded.block(slice(None))
-        occurring = np.flatnonzero(np.bincount(codes, minlength=coded.width))
-        codes = np.searchsorted(occurring, codes).astype(np.uint32)
-        slots = Slots.of(GroupedRows(codes, occurring.size), positive)
+        occurs = np.bincount(codes, minlength=coded.width) > 0
+        n_groups = int(np.count_nonzero(occurs))
+        codes = (np.cumsum(occurs, dtype=np.uint32) - 1)[codes]
+        slots = Slots.of(GroupedRows(codes, n_groups), positive)
         sizes, placements = slots.sizes, slots.placements(scores)
         of_slot = np.repeat(np.arange(sizes.size), np.diff(slots.starts))
         pairs = sizes * sizes.reshape(-1, 2)[:, ::-1].ravel()
@@ -64,7 +65,7 @@ class ClusteredInfluences(NamedTuple):
             unit = np.where(pairs > 0, 1 / (2 * pairs), 0.0)
         influences = (placements - means[of_slot]) * unit[of_slot]
         numbers = code_groups(clusters).block(slice(None)).astype(np.int64)[slots.order]
-        return cls(influences, of_slot % 2, of_slot // 2, occurring.size, numbers)
+        return cls(influences, of_slot % 2, of_slot // 2, n_groups, numbers)
 
     def spread(self) -> ClusteredSpread:
         """Return the variance of each group's AUC; NaN if a class occurs in fewer than two clusters."""

@@ -392,6 +392,10 @@ def grouped_auc(
     check_one_weight(sample_weight, frequency_weight)
     if clusters is not None and interval != "delong":
         raise ValueError(f"clusters go with interval='delong', got interval={interval!r}")
+    if clusters is not None and sample_weight is not None:
+        raise ValueError(
+            "clusters do not go with sample_weight: pass the number of copies of each row as frequency_weight"
+        )
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
             "interval='delong' does not take sample_weight: use interval='bootstrap', or pass the number of copies of "
