@@ -222,8 +222,7 @@ def calibration(
         results = _by_segment(results, rows, segments.take(kept), models, settings)
     if not several:
         return results[0]
-    values = np.array([each._values() for each in results])
-    differences = compare_paired(values, spread, models, pairs, settings.confidence_level)
+    differences = compare_paired(results, spread, models, pairs, settings.confidence_level)
     return CalibrationComparison(dict(zip(models, results, strict=True)), differences)
 
 

@@ -395,10 +395,6 @@ class Calibration(Frozen):
             raise ValueError("this result was made without its rows: call calibration with the rows")
         return self._forecasts
 
-    def _values(self) -> list[float]:
-        """Return the values of `QUANTITIES` (the logarithm of the ratio)."""
-        return [self._log_ratio()[0], self.intercept.value, self.slope.value, self.slope_intercept.value]
-
     def _log_ratio(self) -> tuple[float, float]:
         """Return the log ratio and its standard error; NaN if the ratio over- or underflows."""
         ratio = self.ratio.value

@@ -24,7 +24,7 @@ DRAWS, SEED = 99_999, 43  # draws of the joint distribution of all pairs' differ
 
 
 def compare_paired(
-    values: Floats, spread: Spread, names: list[Any], pairs: NDArray[np.intp], confidence_level: float
+    results: list[Calibration], spread: Spread, names: list[Any], pairs: NDArray[np.intp], confidence_level: float
 ) -> dict[str, tuple[Difference, ...]]:
     """Return the differences between models on the same rows, simultaneous over all pairs.
 
@@ -36,7 +36,8 @@ def compare_paired(
         covariance = spread.covariance[q]
         known = np.isfinite(np.diagonal(covariance))
         df = float(spread.degrees[q, known].min()) if known.any() else math.nan
-        effects = values[pairs[:, 0], q] - values[pairs[:, 1], q]
+        values = np.array([each._value_and_variance(quantity)[0] for each in results])
+        effects = values[pairs[:, 0]] - values[pairs[:, 1]]
         variances = np.array([covariance[a, a] + covariance[b, b] - 2 * covariance[a, b] for a, b in pairs])
         errors = np.sqrt(np.maximum(variances, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
