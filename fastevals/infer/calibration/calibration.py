@@ -145,12 +145,13 @@ def calibration(
     - Standard errors come from the one-step jackknife over rows or clusters, so they hold for weights, for clusters and
       for miscalibrated models. Quantiles are Student's t. The degrees of freedom are the number of rows or clusters
       minus 1. For the slope, they are at most the number of rows of the rarer class minus 1, without the rows whose
-      probability is 0 or 1.
+      probability is 0 or 1. Unequal weights have fewer degrees of freedom, by Kish's effective number of rows.
     - Spiegelhalter's z is ``sum(w (y - p) (1 - 2 p))`` divided by its standard deviation under calibration,
       ``sqrt(sum(w**2 (1 - 2 p)**2 p (1 - p)))`` for weights w; with clusters, by the root of the sum of squares of the
       clusters' sums. It is above 0 if the Brier score is higher than the probabilities imply.
-    - The intervals are rough with fewer than 50 rows of the rarer class, and Spiegelhalter's test rejects too often
-      with fewer than 50 clusters; `cautions` then says so. The coverage page has the simulations.
+    - The intervals are rough with fewer than 50 rows of the rarer class (an effective number, for weights), and
+      Spiegelhalter's test rejects too often with fewer than 50 clusters; `cautions` then says so. The coverage page has
+      the simulations.
 
     The time is linear in the number of rows after sorting. For one model without weights, clusters and segments, the
     call needs about 40 bytes per row beyond the input; the result keeps 24 bytes per distinct probability for its bins.

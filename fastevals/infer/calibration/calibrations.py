@@ -163,6 +163,7 @@ class Calibration(Frozen):
     _forecasts: Forecasts | None  # None without rows
     _bins: BinOptions
     _degrees: Floats
+    _effective: Floats  # number of negatives and of positives, Kish's for weights
     _kept: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -224,12 +225,12 @@ class Calibration(Frozen):
     def cautions(self) -> tuple[str, ...]:
         """The cautions, each as one sentence that says what to do."""
         sentences = []
-        rarer, n = min(("positive", self.n_positives), ("negative", self.n_negatives), key=lambda side: side[1])
+        n_negatives, n_positives = self._effective.round().astype(int).tolist()
+        rarer, n = min(("positive", n_positives), ("negative", n_negatives), key=lambda side: side[1])
         if n < FEW_ROWS:
-            sentences.append(
-                f"Only {count_of(n, f'{rarer} row')}: intervals and tests of calibration are rough below "
-                f"{FEW_ROWS}; collect more."
-            )
+            rows = count_of(n, f"{rarer} row")
+            few = f"The weights leave the precision of only {rows}" if self.is_weighted else f"Only {rows}"
+            sentences.append(f"{few}: intervals and tests of calibration are rough below {FEW_ROWS}; collect more.")
         if self.n_clusters is not None and 1 < self.n_clusters < FEW_CLUSTERS:
             few = count_of(self.n_clusters, "cluster")
             sentences.append(

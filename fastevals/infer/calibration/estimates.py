@@ -31,6 +31,7 @@ SMALL_STEP = 1e-8  # relative to the line: after a smaller step, the error is ab
 LARGEST_MOVE = 30.0  # of log-odds in a step
 LEAST_INFORMATION = 1e-200  # below it, a step is not along the exact direction
 THINNING = 16  # with many entries, one of so many is enough to come close to the line
+LEAST_DEGREES = 0.5  # of freedom, below which an estimate has no interval
 LEAST_SPREAD = 1e-10  # of log-odds: within a smaller spread no slope can be told from rounding
 N_SUMS = 10  # of a unit: see `_sums`
 LARGEST_LOG = math.log(sys.float_info.max)
@@ -44,8 +45,9 @@ class Totals:
     ----------
     rows, weight : ndarray of shape (2,)
         Number of rows and their weight.
-    inner : ndarray of shape (2,)
-        Number of rows whose probability is neither 0 nor 1.
+    effective, inner : ndarray of shape (2,)
+        Effective number of rows (Kish's, for weights): of all rows, and of the rows whose probability is neither 0 nor
+        1.
     predicted : float
         Sum of the weighted probabilities.
     excess : float
@@ -63,6 +65,7 @@ class Totals:
 
     rows: Floats
     weight: Floats
+    effective: Floats
     inner: Floats
     predicted: float
     excess: float
@@ -81,9 +84,15 @@ class Totals:
     @classmethod
     def _joined(cls, parts: list[tuple[Floats, Floats, Floats]]) -> Totals:
         sums, lowest, highest = (np.stack(each) for each in zip(*parts, strict=True))
-        rows, weight, inner, variances, (predicted, excess), (log_odds, total), (contradictions, _) = sums.sum(axis=0)
+        rows, weight, squares, inner, inner_squares, variances, *others = sums.sum(axis=0)
+        (predicted, excess), (log_odds, contradictions) = others
+        total = float(inner.sum())
+        effective, inner = (
+            np.divide(each**2, squared, out=np.zeros(2), where=squared > 0)
+            for each, squared in ((weight, squares), (inner, inner_squares))
+        )
         return cls(
-            rows, weight, inner, float(predicted), float(excess), variances,
+            rows, weight, effective, inner, float(predicted), float(excess), variances,
             lowest.min(axis=0), highest.max(axis=0), float(contradictions), float(log_odds / total) if total else 0.0,
         )  # fmt: skip
 
@@ -106,11 +115,12 @@ def _totals_of(block: Block, k: int) -> tuple[Floats, Floats, Floats]:
     sums = [
         rows.sum(axis=1),
         block.weights.sum(axis=1),
-        (rows * (inner > 0)).sum(axis=1),
+        block.squares.sum(axis=1),
+        inner.sum(axis=1),
+        (block.squares * (inner > 0)).sum(axis=1),
         [float(variance.sum()), float((variance * steepness**2).sum())],
         [float((total * p).sum()), float(((positives - total * p) * steepness).sum())],
-        [float((inner * x).sum()), float(inner.sum())],
-        [contradictions, 0.0],
+        [float((inner * x).sum()), contradictions],
     ]
     ends = [x[side > 0] for side in inner]
     lowest, highest = [each.min(initial=np.inf) for each in ends], [each.max(initial=-np.inf) for each in ends]
@@ -297,9 +307,10 @@ class Spread(NamedTuple):
     covariance : ndarray of shape (4, n_models, n_models)
         Covariance between models of each of `QUANTITIES` (for the ratio, of the logarithm).
     degrees : ndarray of shape (4, n_models)
-        Degrees of freedom of Student's t for each of `QUANTITIES`. For a slope, these are at most the number of inner
-        rows of the rarer class minus 1, because inner rows determine the variance. Covariances without degrees of
-        freedom are NaN.
+        Degrees of freedom of Student's t for each of `QUANTITIES`. For a slope, these are at most the effective number
+        of inner rows of the rarer class minus 1, because inner rows determine the variance. For the others, they
+        approach the effective number of rows of the rarer class minus 1 the less equal weights are, because a few heavy
+        rows then determine the variance. Covariances with fewer than `LEAST_DEGREES` are NaN.
     null_variances : ndarray of shape (n_models, 2)
         Variances of the predicted minus the observed sum, and of the excess of the squared error, if the probabilities
         are true.
@@ -333,7 +344,12 @@ def spread_of(forecasts: Forecasts, models: list[Model]) -> Spread:
         covariance = products * ((n_units - 1) / n_units)
     degrees = np.full((len(QUANTITIES), n_models), n_units - 1)
     degrees[2:] = np.minimum(degrees[2:], [model.totals.inner.min() - 1 for model in models])
-    covariance[degrees <= 0] = np.nan
+    if forecasts.is_weighted:
+        effective, rows = (np.stack([getattr(m.totals, name) for m in models]) for name in ("effective", "rows"))
+        with np.errstate(divide="ignore", invalid="ignore"):  # a class without rows, or with one
+            equality = np.minimum(effective / rows, 1.0).min(axis=1)
+            degrees[:2] = 1 / (equality / (n_units - 1) + (1 - equality) / (effective.min(axis=1) - 1))
+    covariance[~(degrees >= LEAST_DEGREES)] = np.nan
     covariance[np.isinf(covariance)] = np.nan
     return Spread(covariance, degrees, null_variances)
 
@@ -460,6 +476,7 @@ def _calibration(
         _forecasts=forecasts,
         _bins=settings.bins,
         _degrees=spread.degrees[:, k],
+        _effective=totals.effective,
     )
 
 

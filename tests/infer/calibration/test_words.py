@@ -49,6 +49,19 @@ def test_few_rows_and_few_clusters_are_cautioned() -> None:
     assert found.cautions[1].startswith("Only 20 clusters: ")
 
 
+def test_a_few_heavy_rows_are_cautioned_and_have_wide_intervals() -> None:
+    y, p = credit(1.0)
+    weights = np.where(np.arange(y.size) % 100 == 0, 1000.0, 1.0)
+    found = calibration(y, p, sample_weight=weights)
+    heavy = (weights[y].sum() ** 2 / np.square(weights[y]).sum()).round()
+    assert found.cautions[0] == (
+        f"The weights leave the precision of only {heavy:.0f} positive rows: intervals and tests of calibration are "
+        "rough below 50; collect more."
+    )
+    log_low, log_high = np.log(found.ratio.confidence_interval)
+    assert (log_high - log_low) / 2 / (found.ratio.standard_error / found.ratio.value) > 2.5  # not 1.96
+
+
 def test_weights_are_said() -> None:
     y, p = credit(1.4)
     found = calibration(y, p, sample_weight=np.full(y.size, 0.5))
