@@ -18,7 +18,7 @@ from fastevals.document.frames import Columns, as_column, leave_unused_out, make
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import Compared, as_sentence, decide, pvalue_text
 from fastevals.many.group_influences import Differences, Wins, interval_of_shares
-from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric, read_groups
+from fastevals.many.group_subjects import SUBJECTS, Pairs, checked_metric, read_groups, read_models, worst_first
 from fastevals.many.groups import GROUPS_NAMED, key_columns_of, written_key
 from fastevals.many.models import as_models
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, check_needed_probabilities, metric_kinds
@@ -309,7 +309,7 @@ def compare_groups(
     labelled, names = as_models("predictions", predictions, kind.as_array)
     check_two_models("predictions", names)
     place = 0 if reference is None else find_name("reference", reference, names)
-    truth, arrays = kind.read(y_true, labelled, pos_label if kind is SCORES else None)
+    truth, arrays = read_models(kind, y_true, labelled, pos_label)
     read = read_groups(next(iter(arrays.values())), groups, clusters, sample_weight)
     rows, subject = read.rows, SUBJECTS[kind](truth, list(arrays.values()), pos_label)
     if read.kept is not None:
@@ -364,8 +364,7 @@ def compare_differences(
     benefits = effects if is_greater_better(spec) in (True, None) else -effects
     sizes = [None if each is None else np.tile(each, len(pairs)) for each in found[3:]]
     cautions = np.concatenate([_cautions(each, found, own_alpha, n_tests) for each in tested])
-    of_worse = np.where(benefits < 0, pvalues / 2, 1 - pvalues / 2)
-    order = np.lexsort((benefits, of_worse))  # NaN is last
+    order = worst_first(pvalues, benefits)
     undefined = int(np.count_nonzero(np.isnan(pvalues)))
     if undefined:
         warn_undefined(

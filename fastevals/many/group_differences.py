@@ -26,7 +26,7 @@ from fastevals.infer.share_differences import (
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, adjust_pvalues
 from fastevals.infer.significance.decision import pvalue_text
 from fastevals.many.group_influences import GroupedRows, Matrices, measure_matrices
-from fastevals.many.group_subjects import SUBJECTS, read_groups
+from fastevals.many.group_subjects import SUBJECTS, read_groups, read_models, worst_first
 from fastevals.many.groups import GROUPS_NAMED, find_group, key_columns_of, written_key
 from fastevals.measure.kinds import LABELS, SCORES, array_kind, metric_kinds
 from fastevals.measure.metric_specs import MetricSpec, is_greater_better, metric, metric_bounds, parse_metrics
@@ -108,11 +108,12 @@ class GroupRange(Frozen):
             "difference": (self.difference, self.difference_interval),
             "ratio": (self.ratio, self.ratio_interval),
         }
-        return ", ".join(
+        known = (
             f"{name} {value:.3g} ({level} {low:.3g} to {high:.3g})"
             for name, (value, (low, high)) in named.items()
             if not math.isnan(value)
         )
+        return ", ".join(known) or "defined in fewer than two groups"
 
     def _columns(self) -> Columns:
         rows: dict[str, Any] = {"difference": self.difference_interval, "ratio": self.ratio_interval}
@@ -321,7 +322,8 @@ def group_differences(
         in ``metric("recall", threshold=0.5)``, and "roc_auc", "rank_loss" and "gini".
     reference : group or "rest", optional
         The group to compare the others with; by default the group with most rows. "rest" compares each group with all
-        other rows.
+        other rows. For metrics that are not shares, and with weights or clusters, "rest" passes over all rows once per
+        group.
     confidence_level : float in (0, 1)
         Level of the simultaneous intervals; the tests are at the family-wise level ``1 - confidence_level``.
     clusters : array-like of shape (n_samples,), optional
@@ -398,7 +400,7 @@ def group_differences(
     specs = parse_metrics(metrics)
     kind = array_kind(metric_kinds(specs)) or LABELS
     wanted = {name: _Wanted.of(kind, name, spec) for name, spec in specs.items()}
-    truth, arrays = kind.read(y_true, {"y_score": y_score}, pos_label if kind is SCORES else None)
+    truth, arrays = read_models(kind, y_true, {"y_score": y_score}, pos_label)
     read = read_groups(arrays["y_score"], groups, clusters, sample_weight)
     if read.keys.size < 2:
         raise ValueError(f"groups must have two groups or more to compare, got {read.keys.size}")
@@ -586,11 +588,9 @@ def _compare(
         ratio_ends = np.stack(ratio_interval(limits, limits_2), axis=1)
     adjusted = adjust_pvalues(pvalues, correction="sidak")
     better = is_greater_better(spec)
-    evidence, ties = pvalues, differences
+    order = np.lexsort((differences, pvalues))
     if better is not None:
-        ties = differences if better else -differences
-        evidence = np.where(ties < 0, pvalues / 2, 1 - pvalues / 2)
-    order = np.lexsort((ties, evidence))  # NaN is last
+        order = worst_first(pvalues, differences if better else -differences)
     n_undefined = pvalues.size - n_tests
     if n_undefined:
         warn_undefined(

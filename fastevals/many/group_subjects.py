@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_weights, check_same_length
+from fastevals._validation.arrays import as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_classes, as_groups, check_known_labels
 from fastevals.counting.groups import code_groups
 from fastevals.counting.keys import as_group_keys, key_names
@@ -198,6 +198,23 @@ class GroupsRead(NamedTuple):
     kept: NDArray[np.bool_] | None
     keys: NDArray[Any]
     by: tuple[str, ...] | None
+
+
+def read_models(
+    kind: Kind, y_true: Any, predictions: dict[str, Any], pos_label: Any
+) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the ground truth and predictions of the same rows, as `SUBJECTS` take them; NaN is no label."""
+    truth, arrays = kind.read(y_true, predictions, pos_label if kind is SCORES else None)
+    if kind is LABELS:
+        for name, values in {"y_true": truth, **arrays}.items():
+            if values.dtype.kind == "f":
+                check_finite(name, values)
+    return truth, arrays
+
+
+def worst_first(pvalues: Floats, benefits: Floats) -> NDArray[np.intp]:
+    """Return the order from the strongest evidence of a negative benefit to that of a positive one; NaN is last."""
+    return np.lexsort((benefits, np.where(benefits < 0, pvalues / 2, 1 - pvalues / 2)))
 
 
 def read_groups(like: NDArray[Any], groups: Any, clusters: Any, sample_weight: Any) -> GroupsRead:

@@ -218,6 +218,11 @@ def test_groups_without_rows_of_a_class_are_undefined() -> None:
     assert rate.ratio_intervals[0, 1] == np.inf
     assert rate.cautions[0] == "the reference value is 0, so the ratio is infinite or undefined"
     assert group_differences(y, predicted, groups, "fpr")["fpr"].cautions[0] == rate.cautions[0]
+    with pytest.warns(UndefinedMetricWarning):
+        one = group_differences([1, 0], [1, 0], [0, 1])
+    assert one.conclusion.startswith(
+        "Equalised odds: defined in fewer than two groups. Demographic parity: difference 1"
+    )
     few = group_differences(y, predicted, groups, "prediction_rate")["prediction_rate"]
     assert few.cautions[0] == "only 3 rows: merge small groups"
 
@@ -236,6 +241,7 @@ def test_groups_without_rows_of_a_class_are_undefined() -> None:
         ({"y_true": np.arange(N) % 3, "y_score": np.arange(N) % 3}, "recall needs labels of two classes, got 3"),
         ({"y_true": np.where(Y, "yes", "no"), "y_score": np.where(Y, "yes", "no")}, "recall needs a positive class"),
         ({"confidence_level": 1.0}, "confidence_level"),
+        ({"y_true": 1.0 * Y, "y_score": np.where(Y, np.nan, 1.0)}, "y_score must be finite, but has .* NaN"),
     ],
 )
 def test_bad_input_is_refused(change: dict[str, Any], match: str) -> None:
