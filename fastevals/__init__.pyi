@@ -317,8 +317,8 @@ def report(
         Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
         with `sample_weight`.
     by : str or sequence of str, optional
-        Report means over this column's values, and a block for each of up to 100 values. Several columns are reported
-        one by one.
+        Report means over this column's values, and a block for each of up to 100 values. With several models, also
+        report how much each differs from the first one in each value. Several columns are reported one by one.
     cross : bool
         Report on each combination of the values of the columns in `by`, instead of each column.
     pos_label : label, optional

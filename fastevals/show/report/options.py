@@ -53,7 +53,8 @@ class ReportOptions:
     by: str | Sequence[str] | None = own(
         "COLUMN", "report on each value of this column, and means; repeat",
         """str or sequence of str, optional: Report means over this column's values, and a block for each of up to 100
-        values. Several columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
+        values. With several models, also report how much each differs from the first one in each value. Several
+        columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
     cross: bool = own(
         "", "report on combinations of the values of several --by",
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
