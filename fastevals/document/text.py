@@ -122,11 +122,16 @@ def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
 
 
 def _split_lines(rows: list[list[str]], widths: list[int], parts: list[list[int]], width: int) -> list[str]:
-    """Return the lines of a table whose columns are split into parts, one below the other."""
+    """Return the lines of a table whose columns are split into parts, one below the other.
+
+    A part without intervals has no lines for their ends, whose names are indented.
+    """
     lines: list[str] = []
     for part in parts if rows else ():
         lines += [""] if lines else []
         for name, *cells in rows:
+            if name.startswith(" ") and not any(cells[k - 1].strip() for k in part):
+                continue
             if columns_of(name) > widths[0]:
                 lines.append(shorten_name(name, width))
                 name = ""

@@ -255,9 +255,10 @@ def cost_sentences(costs: RowCosts, rule: str = BEST) -> list[str]:
     for each in pairs:
         other, sign = (each.reference, 1) if each.model == lowest else (each.model, -1)
         ends = sorted(sign * end for end in each.confidence_interval)
-        by = f"{money(abs(each.value))}, {level} {money(-ends[1])} to {money(-ends[0])}; p = {each.pvalue:.4f}"
+        by, whose = money(abs(each.value)), f"{printable(str(other))}'s"
+        sure = f"{level} {money(-ends[1])} to {money(-ends[0])}; p = {each.pvalue:.4f}"
         if each.confidence_interval.low > 0 or each.confidence_interval.high < 0:
-            sentences.append(f"That is less than {printable(str(other))}'s ({by}).")
+            sentences.append(f"That is {by} less than {whose} ({sure}).")
         else:
-            sentences.append(f"No significant difference from {printable(str(other))}'s ({by}).")
+            sentences.append(f"No significant difference from {whose} ({by}, {sure}).")
     return sentences

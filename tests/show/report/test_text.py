@@ -120,6 +120,17 @@ def test_a_table_is_split_at_its_bar_first_and_long_names_stand_alone() -> None:
     )
 
 
+def test_a_part_without_intervals_has_no_lines_for_their_ends() -> None:
+    table = Table("t", "", ["", "a", BAR, "b"], [Row("model", [Number(0.1, interval=(0.05, 0.2)), BAR, Number(0.3)])])
+    first, _, second = (
+        write_text(Document("", "title", sections=[Section([table])]), 14).partition("\n\n")[2].partition("\n\n")
+    )
+    assert ([line.split()[0] for line in first.splitlines()], len(second.splitlines())) == (
+        ["a", "model", "from", "to"],
+        2,
+    )
+
+
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_help_fits_two_screens(command: str, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     lines = text_at(80, monkeypatch, capsys, command, "--help").splitlines()
