@@ -73,10 +73,12 @@ def _of_ks(samples: Pair, distance: float, doubt: float) -> float:
     from scipy import stats
 
     n, m = (int(each.total) for each in samples)
+    if (distance - doubt) * max(n, m) < 1 + 1e-9:  # the first of all rows in order makes the distance at least as large
+        return 1.0
     if n * m <= MOST_EXACT_PAIRS and not doubt:
         rows = (each.scores if each.masses is None else np.repeat(each.scores, each.masses) for each in samples)
         return float(stats.ks_2samp(*rows, method="exact").pvalue)
-    return float(stats.kstwo.sf(max(distance - doubt, 0.0), max(round(n * m / (n + m)), 1)))
+    return float(stats.kstwo.sf(distance - doubt, max(round(n * m / (n + m)), 1)))
 
 
 # Weights and clusters -------------------------------------------------------------------------------------------------

@@ -45,6 +45,11 @@ def test_equals_the_twin(today: list[float], yesterday: list[float], data: st.Da
     assert given_edges.psi == pytest.approx(reference.psi(today, yesterday, [0.2, 0.625]), rel=1e-12, abs=1e-15)
 
 
+def test_the_smallest_possible_distance_has_a_pvalue_of_1() -> None:
+    """SciPy's exact p-value is rounded to more than 1 here, and it warns."""
+    assert score_drift([0.0] * 7, [0.0] * 6 + [0.1], edges=[0.05]).ks_pvalue == 1.0
+
+
 def samples(n: int, m: int, shift: float, seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=n) + shift, rng.normal(size=m)
