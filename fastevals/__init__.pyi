@@ -310,7 +310,7 @@ def report(
     pred : str or sequence of str
         Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
     target : str
-        Column of the true number.
+        Column of the true numbers.
     sample_weight : str, optional
         Column of row weights; each row is one independent observation.
     frequency_weight : str, optional
@@ -337,7 +337,7 @@ def report(
     cost_tp_column : str, optional
         Column of each row's cost of a true positive.
     prior : float, optional
-        Share of positives where the models are used, for costs; by default the block's own share.
+        Share of positives where the models are used, to compute costs; by default the block's own.
     gain_table : bool
         Add a table of deciles and top shares for each model, see `fastevals.gain_table`.
     n_resamples : int, optional

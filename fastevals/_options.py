@@ -89,7 +89,7 @@ def warn_left_out(metric: str, undefined: int, n: int) -> None:
 
 
 def warn_too_few(name: str, value: int, level: float) -> None:
-    """Warn that there are too few replicates for the ends of an interval at a level."""
+    """Warn that there are too few replicates for an interval at a confidence level."""
     _warn(
         f"{name}={value} is too few for a confidence level of {level:g}: intervals cover every possible value; use more"
     )

@@ -98,7 +98,7 @@ def count_of(n: int, what: str) -> str:
 
 
 def describe_block(by: Sequence[str], value: Any) -> str:
-    """Return text that names the block that a note is about; its value is a tuple if several columns are crossed."""
+    """Return text that names the block of a note; `value` is a tuple if several columns are crossed."""
     if not by:
         return "the data"
     return f"{printable(by[0])} {format_label(value)}" if len(by) == 1 else describe_segment(by, value)

@@ -45,7 +45,7 @@ def average_precision(fps, tps, tp_scale):
 
 @kernel
 def linear_pr_area(fps, tps, tp_scale):
-    """Return 2 * `tp_scale` times the area under the polyline of precision over true positives, as a pair.
+    """Return, as a pair, 2 * `tp_scale` times the area under the polyline of precision over true positives.
 
     The polyline starts at precision 1.
     """
@@ -90,7 +90,7 @@ def excess_share(u):
 
 @kernel
 def davis_goadrich_area(fps, tps, tp_scale):
-    """Return `tp_scale` times the area under precision plotted over true positives, as a pair.
+    """Return, as a pair, `tp_scale` times the area under precision plotted over true positives.
 
     Counts are interpolated linearly: Davis and Goadrich (2006), doi:10.1145/1143844.1143874. With r = dfp / dtp, the
     area of a step from (tp, fp) is the integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], computed in
@@ -119,7 +119,7 @@ def davis_goadrich_area(fps, tps, tp_scale):
 
 @kernel
 def lift_area(fps, tps, tp_scale):
-    """Return `tp_scale` times the area under precision plotted over the rows predicted positive, as a pair.
+    """Return, as a pair, `tp_scale` times the area under precision plotted over the rows predicted positive.
 
     Counts are interpolated linearly. If a share m of the n rows after (tp, fp) is positive, a step's area is the
     integral of (tp + m t) / (tp + fp + t) over t in [0, n], computed in closed form without cancellation.

@@ -71,7 +71,10 @@ def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
 
 @kernel
 def add_by_group(cells, other_cells, flags, weights, groups, other_groups, counts):
-    """Count rows, or add up their weights, by class and by the groups of their cells in the two models."""
+    """Count rows by class, by the group of the row's cell in the first model, and by its group in the second model.
+
+    If there are weights, add them up instead.
+    """
     for row in range(flags.size):
         weight = weights[row] if weights.size else np.int64(1)
         counts[flags[row], groups[cells[row]], other_groups[other_cells[row]]] += weight

@@ -136,8 +136,8 @@ def count_sums(values, ends, first, second):
     """For each of two limits, count the sums of two rows' values up to it; a row is also paired with itself.
 
     Returns for each limit the count, the largest sum up to it and the smallest sum beyond it, infinite if there is
-    none. Each step drops either the smallest or the largest value left, without a branch, which would be unpredictable.
-    The limits share a loop because each step waits for the one before; this halves the time per limit.
+    none. Each step drops the smallest or the largest value left. It does so without a branch, because a branch would be
+    unpredictable. The limits share a loop because each step waits for the one before; this halves the time per limit.
     """
     inf, zero, last = np.inf, UNIT_64 - UNIT_64, np.uint64(values.size - 1)
     count, below, above, i, j = 0, -inf, inf, zero, last

@@ -51,9 +51,9 @@ def rank_distinct(marked):
 def rank_marked(marked):
     """Return twice the Mann-Whitney U of ascending marked keys, and the numbers of distinct keys and of positives.
 
-    Positives come after the negatives with the same key, so each positive adds the number of negatives before its key
-    plus the number before itself. No branch depends on the order of the classes, which is unpredictable. If the first
-    keys are distinct, the faster `rank_distinct` is tried.
+    The lowest bit of a marked key is the class. Positives come after the negatives with the same key, so each positive
+    adds the number of negatives before its key plus the number before itself. No branch depends on the order of the
+    classes, which is unpredictable. If the first keys are distinct, the faster `rank_distinct` is tried.
     """
     doubled_u, groups, positives = rank_distinct(marked[:FIRST])
     if groups == FIRST:
@@ -120,7 +120,7 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
 
 @kernel
 def sum_precision(marked, starts, first, last, tp, fp):
-    """Return the sum, over the distinct keys of sorted slots, of gained true positives times precision, as a pair.
+    """Return, as a pair, the sum over the distinct keys of sorted slots of gained true positives times precision.
 
     Computes `areas.average_precision` without intermediate counts, at least three times as fast. The positives of a
     strip are listed first, without an unpredictable branch on the class, so that only positives take more than one

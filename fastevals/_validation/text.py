@@ -443,7 +443,7 @@ def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number_by_first(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Return distinct values in the order of first occurrence, and each row's number."""
+    """Return the distinct values in order of first occurrence, and for each row the index of its value."""
     words = values.view(np.uint32).reshape(values.size, -1)
     codes = np.empty(values.size, dtype=INT64)
     slots = SLOTS

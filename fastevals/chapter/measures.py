@@ -179,8 +179,8 @@ def three_models() -> Answer:
             f"random_forest's AUC is higher than logistic's by {-auc.value:.4f} ({_interval(auc)}; p = "
             f"{auc.pvalue:.3f}), and its AP by {-ap.value:.4f} ({_interval(ap)}; p = {ap.pvalue:.3f}). For each "
             "metric, intervals and p-values are simultaneous over the comparisons with the two other models (max-T).",
-            "P-R curves separate models whose ROC curves look alike: only a tenth of the rows are positive, and "
-            "precision counts the negatives among the rows predicted positive.",
+            "P-R curves separate models whose ROC curves look alike. Only a tenth of the rows are positive, so false "
+            "positives lower precision much more than they raise the FPR.",
         ],
         tables=[table("The models", ["", "AUC", "AP", "break-even point", "cost area"], rows)],
         pictures=[

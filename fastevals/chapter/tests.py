@@ -146,7 +146,7 @@ def five_by_two() -> Answer:
             f"p = {test.pvalue:.3f}).",
             "The numerator of Dietterich's t-test is the first of ten differences, so the result depends on which fold "
             "came first. The F-test uses all ten. The chapter's numerator, the mean of the first two, varies less than "
-            "the test assumes: at level 5 % the test then rejects only about 1.5 % of true hypotheses.",
+            "the test assumes: at level 5 % the test then rejects only about 1.5 % of true null hypotheses.",
             "The paired t-test does find a difference, because it treats ten folds of the same rows as independent.",
             "The variance of a repetition is the sum of two squared deviations. One set of notes omits the squares; "
             "the sum of the deviations themselves is always 0.",

@@ -100,8 +100,8 @@ def confidence_band(
     Raises
     ------
     ValueError
-        If an argument is not as described, or the ranking has row weights; the message names it, the rule and the
-        value seen.
+        If an argument is not as described, or if the ranking has row weights. The message names the argument, the rule
+        and the value seen.
 
     Warns
     -----

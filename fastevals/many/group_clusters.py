@@ -33,11 +33,11 @@ class ClusteredInfluences(NamedTuple):
     classes : ndarray of int of shape (n_rows,)
         1 for positive rows.
     codes : ndarray of int of shape (n_rows,)
-        Number of each row's group.
+        Index of the group of each row.
     n_groups : int
         Number of groups.
     clusters : ndarray of int64 of shape (n_rows,)
-        Number of each row's cluster.
+        Index of the cluster of each row.
     """
 
     influences: Floats

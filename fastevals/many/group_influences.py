@@ -37,13 +37,13 @@ class GroupedRows(NamedTuple):
     Attributes
     ----------
     codes : ndarray of int of shape (n_rows,)
-        Number of each row's group.
+        Index of the group of each row.
     n_groups : int
         Number of groups.
     weights : ndarray of shape (n_rows,), or None
         Row weights, above zero.
     clusters : ndarray of int64 of shape (n_rows,), or None
-        Number of each row's cluster within its group; clusters of different groups have different numbers.
+        Index of the cluster of each row; clusters are within groups, so rows of different groups differ in it.
     """
 
     codes: NDArray[Any]

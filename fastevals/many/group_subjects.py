@@ -53,7 +53,7 @@ class ScoredModels(NamedTuple):
         return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
 
     def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
-        """Return the differences of each pair in a metric."""
+        """Return, for each pair, the differences between its two models in a metric, by group."""
         entry = metric.of_counts if isinstance(metric.of_counts, Metric) else None
         if entry is not None and entry.name in OF_PAIRS:
             self._check_unweighted(rows, spec)
@@ -128,7 +128,7 @@ class LabelledModels(NamedTuple):
         return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
 
     def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
-        """Return the differences of each pair in a metric."""
+        """Return, for each pair, the differences between its two models in a metric, by group."""
         of, predicted = self.matrices(metric, spec)
         return [differ_in_matrices(rows, of, predicted[a], predicted[b]) for a, b in pairs]
 
@@ -164,7 +164,7 @@ class NumericModels(NamedTuple):
         return self._replace(true=self.true[kept], models=[each[kept] for each in self.models])
 
     def differences(self, rows: GroupedRows, metric: Any, spec: Any, pairs: Pairs) -> list[Differences]:
-        """Return the differences of each pair in a metric."""
+        """Return, for each pair, the differences between its two models in a metric, by group."""
         loss = METRICS[metric.name].loss
         assert loss is not None
         with np.errstate(over="ignore", invalid="ignore"):  # the metric is then undefined

@@ -446,7 +446,10 @@ def _measure_quantiles(
     weights: Arrays | None,
     pos_label: Any,
 ) -> BatchMetrics:
-    """Return metrics of quantiles: means of losses, computed as errors of numbers predicted for targets of 0."""
+    """Return metrics of quantiles, which are means of losses.
+
+    A loss is treated as a number predicted for a target of 0, so the mean error is the mean loss.
+    """
     check_not_given("pos_label", pos_label, "metrics of classes")
     targets = list(y_true.values())
     origin = {name: np.zeros(each.size) for name, each in y_true.items()}

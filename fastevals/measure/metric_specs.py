@@ -236,7 +236,7 @@ def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
 
 
 def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
-    """Return the bounds of the quantity that a metric optimizes on the rows; None for other metrics.
+    """If a metric is the optimum of a quantity on the rows, return the quantity's bounds; otherwise return None.
 
     Accuracy at the threshold with the lowest error rate is also optimized: both metrics have the same best threshold.
     """
@@ -255,7 +255,7 @@ def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
 
 
 def influence_of(spec: MetricSpec) -> Influence:
-    """Return how a row affects a metric, at the requested threshold."""
+    """Return the influence of a row on a metric, given the threshold that the spec requests."""
     if "best" in spec.options:
         return Influence.BEST
     return Influence.PLACE if thresholds.CONSTRAINTS.keys() & spec.options else METRICS[spec.name].influence

@@ -1,4 +1,4 @@
-"""Count the rows of each class in small cells, at their mean probability.
+"""Count the rows of each class in small cells, where they share their mean probability.
 
 Replicates of losses are drawn from these cells, whatever the number of rows.
 """
@@ -64,7 +64,9 @@ def counts_of_cells(
     edges: NDArray[np.float64],
     amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts with all rows of a class and cell at their mean probability, from `count_probabilities`' arrays.
+    """Return counts in which all rows of a class in a cell share their mean probability.
+
+    The arrays are those of `count_probabilities`.
 
     If `amounts` per cell are given, they are counted instead of rows.
     """
@@ -93,10 +95,10 @@ def pooled_counts(
     edges: NDArray[np.float64],
     amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts with the rows of both classes in a cell at their mean probability, as for bins or an isotonic fit.
+    """Return counts in which all rows of a cell, positive or negative, share one mean probability.
 
-    If each class had its own mean, a bin's edge between the two means would separate the classes. `amounts` are as for
-    `counts_of_cells`.
+    Bins and the isotonic fit need such counts: if each class had its own mean, a bin's edge between the two means would
+    separate the classes. `amounts` are as for `counts_of_cells`.
     """
     counted = cells if amounts is None else amounts
     both, at, rows, positives = (np.zeros_like(cells) for _ in range(4))

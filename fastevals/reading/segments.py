@@ -40,7 +40,7 @@ class RowSegments(NamedTuple):
 
     @property
     def groupings(self) -> tuple[Grouping, ...]:
-        """The columns of each way to divide the rows."""
+        """The ways to divide the rows: one tuple of all columns if they are crossed, otherwise one tuple per column."""
         if not self.columns:
             return ()
         return (self.columns,) if self.cross or len(self.columns) == 1 else tuple((name,) for name in self.columns)

@@ -231,7 +231,10 @@ class ScoreCells:
 
 
 def carried(counts: Ints) -> Ints:
-    """Return counts after carrying the overflow of the squares' lower limbs."""
+    """Carry the overflow of sums of squared weights from the lower to the upper limb, in place; return `counts`.
+
+    `squares.py` defines the limbs.
+    """
     if counts.shape[1] > 2:
         carry(counts[:, 2:4], counts[:, 4:])
     return counts

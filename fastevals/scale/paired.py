@@ -75,7 +75,7 @@ CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
 
 class JointSums:
-    """Sums over rows that show how the metrics of each pair of models vary together.
+    """Sums, over all rows, that show how the metrics of each pair of models vary together.
 
     Parameters
     ----------

@@ -253,7 +253,7 @@ class ProbabilitySummary(Summary):
     def reliability_curve(self) -> ReliabilityCurve:
         """Return the reliability curve of the summary's cells, like `Ranking.reliability_curve`.
 
-        There are 64 cells per octave of p or, above 1/2, of 1 - p. The rows of a cell are at their mean probability.
+        There are 64 cells per octave of p or, above 1/2, of 1 - p. The rows of a cell share their mean probability.
 
         Raises
         ------
@@ -282,7 +282,7 @@ class ProbabilitySummary(Summary):
             raise ValueError(f"y_score must be probabilities, within [0, 1], got {show(self._extremes)}")
 
     def _pooled(self) -> ThresholdCounts:
-        """Return counts with the rows of both classes in a cell at their mean probability."""
+        """Return counts in which all rows of a cell, positive or negative, share one mean probability."""
         counts = pooled_counts(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 

@@ -235,8 +235,8 @@ def _bootstraps(data: _Data) -> None:
 def report_intervals() -> None:
     """Compile the kernels for a report's intervals, starting with those that the report needs last.
 
-    A report needs the acceleration of an area after all replicates. P-R areas take long to compile, and the report
-    itself is compiling them by the time that this function gets to them.
+    A report computes BCa's acceleration of an area after all replicates are drawn. P-R areas take long to compile, and
+    the report itself is compiling them by the time that this function gets to them.
     """
     import numpy as np
 

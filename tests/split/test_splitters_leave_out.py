@@ -112,7 +112,7 @@ def test_data_that_cannot_be_split(splitter: Any, data: dict[str, Any], message:
 
 
 def test_too_many_choices_for_an_array() -> None:
-    with pytest.raises(ValueError, match=r"assignments of .* repetitions of 1000 rows are too many for an array"):
+    with pytest.raises(ValueError, match=r"array of assignments .* too large: .* repetitions of 1000 rows"):
         LeavePOut(10).assignments(range(1000))
     assert next(LeavePOut(10).split(range(1000))).test.tolist() == list(range(10))
 

@@ -279,7 +279,7 @@ class Estimate(Frozen, Generic[V]):
     Attributes
     ----------
     value : float or ndarray
-        The metric of the data.
+        The metric's value on the data.
     confidence_interval : Interval
         `low` and `high`.
     standard_error : float or ndarray

@@ -114,14 +114,14 @@ def make_error(forecasts: Forecasts, options: BinOptions, confidence_level: floa
     several = has_pairs(sums.weight, sums.squared_weight)
     if forecasts.n_clusters is not None and several.sum() > MOST_BINS:
         raise ValueError(
-            f"n_bins must be at most {MOST_BINS:,} with clusters, not counting bins of a single cluster; got "
-            f"{several.sum():,}"
+            f"with clusters, at most {MOST_BINS:,} bins may have two or more clusters, got {several.sum():,}; use a "
+            "smaller n_bins"
         )
     ends, squared_error, pvalue = NOWHERE, math.nan, math.nan
     law = ErrorLaw.of(sums.take(several)) if several.any() else None
     if law is None:
         units = "rows" if forecasts.n_clusters is None else "clusters"
-        caution = f"the error is undefined without a bin of two {units}; use fewer bins"
+        caution = f"the error is undefined unless a bin has at least two {units}; use fewer bins"
     elif law.is_certain:
         caution = "there is no interval, because the residuals in each bin are equal; label more rows"
     else:
@@ -283,9 +283,10 @@ class ErrorLaw:
         return math.sqrt(self.null_variance + self.linear[0] * t + self.quadratic * t * t)
 
     def quantile(self, q: float, t: float, side: int = 0) -> float:
-        """Return a quantile of the estimate if the squared error is t, from the gamma distribution with its moments.
+        """Return a quantile of the estimate if the squared error is t.
 
-        `side` is 1 for the wider of two variances (see `linear`).
+        It comes from a shifted gamma distribution with the estimate's mean, variance and (capped) skewness, or from a
+        normal distribution if the skewness is small. `side` is 1 for the wider of two variances (see `linear`).
         """
         from scipy.special import gammaincinv, ndtri
 

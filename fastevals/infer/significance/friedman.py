@@ -111,9 +111,10 @@ def friedman_test(
     Notes
     -----
     Let R be the mean ranks of k algorithms on N data sets. Then
-    ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``, divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` with a
-    sum over groups of t ties, and ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are computed as ratios of integers
-    and rounded once.
+    ``chi2 = 12 N / (k (k + 1)) (sum(R^2) - k (k + 1)^2 / 4)``, and
+    ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. To correct for ties, chi2 is divided by
+    ``1 - sum(t^3 - t) / (N k (k^2 - 1))``, where the sum runs over all groups of t tied results of a data set. Both
+    statistics are computed as ratios of integers and rounded once.
 
     Both null distributions are rough for few data sets. In simulations without ties at level 5 %, the rates of false
     alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms, 7 % with 3 to 5

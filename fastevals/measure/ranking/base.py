@@ -663,8 +663,8 @@ class BaseRanking(ABC):
         Parameters
         ----------
         threshold_probability : float or array-like
-            The probability pt in [0, 1) at or above which to act: a false positive costs pt / (1 - pt) times what a
-            true positive gains.
+            The probability pt in [0, 1) at or above which to act: a false positive costs pt / (1 - pt) times the gain
+            of a true positive.
         prior : float in [0, 1], optional
             Share of positives in the population on which the model will be used; by default the share in these rows.
 

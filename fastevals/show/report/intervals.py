@@ -179,8 +179,8 @@ def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> Inter
 def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
     """Return the size of the largest block whose rows are resampled, given a budget of rows in all blocks.
 
-    Each block gets an equal share, and small blocks leave what they don't need to the others. So all blocks are
-    resampled if the budget allows; otherwise blocks of the same size use the same method.
+    Each block gets an equal share, and small blocks leave what they don't need to the others. So the rows of all blocks
+    are resampled if the budget allows; otherwise blocks of the same size use the same method (rows or cells).
     """
     most, n_left = rows, len(sizes)
     for size in sorted(sizes):

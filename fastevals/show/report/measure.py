@@ -1,4 +1,4 @@
-"""Measure models' scores: each model in each block, with intervals, and metrics over the values of --by."""
+"""Measure models' scores: each model in each block, with intervals, and each metric compared over values of --by."""
 
 from __future__ import annotations
 

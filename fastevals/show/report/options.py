@@ -42,7 +42,7 @@ class ReportOptions:
         """str or sequence of str: Columns of predictions instead of scores, one per model: classes, or numbers with
         `target`.""", repeats=True, is_column=True)
     target: str | None = own(
-        "T", "column of the true number, with --pred", "str: Column of the true number.", is_column=True)
+        "T", "column of the true numbers, with --pred", "str: Column of the true numbers.", is_column=True)
     sample_weight: str | None = own(
         "W", "column of row weights", "str, optional: Column of row weights; each row is one independent observation.",
         is_column=True, goes_with=ROWS)
@@ -89,8 +89,8 @@ class ReportOptions:
         "C", "column of each row's cost of a true positive",
         "str, optional: Column of each row's cost of a true positive.", is_column=True, goes_with=ROWS)
     prior: float | None = own(
-        "P", "share of positives where models are used, for costs",
-        "float, optional: Share of positives where the models are used, for costs; by default the block's own share.",
+        "P", "share of positives where the models are used, to compute costs",
+        "float, optional: Share of positives where the models are used, to compute costs; by default the block's own.",
         parse_number, goes_with=SCORES)
     gain_table: bool = own(
         "", "add tables of deciles: rates, gain, lift, KS",

@@ -265,7 +265,7 @@ def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: S
     if given := form.options():
         raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
     if len(score) > 1:
-        raise ValueError(f"{option('score')} must be one name, because a {kind} is of one model, got {list(score)}")
+        raise ValueError(f"{option('score')} must be one name, because a {kind} holds one model, got {list(score)}")
 
 
 def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
@@ -403,7 +403,7 @@ def report_counted(
     kind, truth = type(data).__name__, options.target or options.label
     refuse(options, ROWS, f", but data is a {kind}")
     if len(models) > 1:
-        raise ValueError(f"{option('pred')} must be one name, because a {kind} is of one model, got {list(models)}")
+        raise ValueError(f"{option('pred')} must be one name, because a {kind} holds one model, got {list(models)}")
     model = models[0] if models else "pred"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)

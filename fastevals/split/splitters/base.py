@@ -189,6 +189,6 @@ def _check_splits_fit(n_repeats: int, n: int) -> None:
     """Raise if an array of all splits would not fit in any memory."""
     if n_repeats * n > MOST_CODES:
         raise ValueError(
-            f"assignments of {show(n_repeats)} repetitions of {n} rows are too many for an array; take random "
-            "ones (n_repeats=), or go through split()"
+            f"the array of assignments would be too large: {show(n_repeats)} repetitions of {n} rows; iterate over "
+            "split(), or request fewer repetitions (n_repeats=)"
         )

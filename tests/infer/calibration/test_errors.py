@@ -143,8 +143,8 @@ def test_bins_of_a_summary_have_both_classes_of_each_cell(weight: int | None) ->
 @pytest.mark.parametrize(
     ("y", "p", "said"),
     [
-        ([1], [0.3], "undefined without a bin of two rows; use fewer bins"),
-        ([0, 1, 0], [0.1, 0.5, 0.9], "undefined without a bin of two rows"),
+        ([1], [0.3], "undefined unless a bin has at least two rows; use fewer bins"),
+        ([0, 1, 0], [0.1, 0.5, 0.9], "undefined unless a bin has at least two rows"),
         ([0, 0, 1, 1], [0.0, 0.0, 1.0, 1.0], "residuals in each bin are equal; label more rows"),
         ([0, 1, 1, 0, 1], [0.01, 0.02, 0.03, 0.5, 0.9], "40 % of the rows are in bins of a single row"),
     ],
@@ -160,12 +160,12 @@ def test_what_may_mislead(y: Any, p: Any, said: str) -> None:
 def test_few_clusters_and_many_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     y, p = rows(60)
     assert "rough below 50 clusters, got 6" in calibration(y, p, groups=np.arange(60) // 10).error.caution
-    assert "a bin of two clusters" in calibration(y, p, groups=np.zeros(60)).error.caution
+    assert "a bin has at least two clusters" in calibration(y, p, groups=np.zeros(60)).error.caution
     clusters = {"groups": np.arange(60), "strategy": "uniform"}
     error = calibration(y, np.round(p, 1), **clusters, n_bins=1_000_000).error  # most bins are empty
     assert error.n_bins == calibration(y, np.round(p, 1), **clusters, n_bins=20).error.n_bins
     monkeypatch.setattr(errors, "MOST_BINS", 3)
-    with pytest.raises(ValueError, match=r"n_bins must be at most 3 with clusters, .* got 1?\d$"):
+    with pytest.raises(ValueError, match=r"at most 3 bins may have two or more clusters, got 1?\d; use"):
         _ = calibration(y, np.round(p, 1), **clusters).error
 
 
