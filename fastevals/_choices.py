@@ -1,4 +1,7 @@
-"""The legal values of options that calls and commands share; importable without NumPy, for a command's fast help."""
+"""The legal values of options that calls and commands share.
+
+This module does not import NumPy, so that `--help` is fast.
+"""
 
 from typing import Literal
 

@@ -56,7 +56,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
         if len(column) == len(first) and _differ(first.index, column.index):
             warn_outside(
                 f"{name} is matched with {first_name} by position, but their indexes differ: align them with "
-                f"{name}.loc[{first_name}.index], or pass {name}.to_numpy() where position is meant",
+                f"{name}.loc[{first_name}.index], or pass {name}.to_numpy() if rows should be matched by position",
                 RowOrderWarning,
             )
             return

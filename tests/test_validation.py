@@ -534,7 +534,7 @@ def test_what_is_no_column_says_what_to_pass(values: Any, hint: str) -> None:
 
 def test_a_column_of_a_report_says_what_to_pass() -> None:
     with pytest.raises(
-        ValueError, match=r"^score 's' must be 1-D, got shape \(2, 1\); pass one column, .* its\[:, 0\]$"
+        ValueError, match=r"^score 's' must be 1-D, got shape \(2, 1\); pass one column, .* its column \[:, 0\]$"
     ):
         fastevals.report({"y": [0, 1], "s": ONE_COLUMN}, label="y", score="s")
 

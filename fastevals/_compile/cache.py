@@ -292,7 +292,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return str(folders()[-1]) if folders() else None
 
     def _fingerprints(self, *, again: bool = False) -> list[str]:
-        """Return the fingerprints of the kernel and all kernels it calls: as first computed or, if `again`, anew."""
+        """Return the fingerprints of the kernel and all kernels it calls: as first computed, or anew if `again`."""
         found: dict[Kernel, str] = {}
         todo = [self._kernel]
         while todo:

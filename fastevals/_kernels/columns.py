@@ -18,7 +18,7 @@ def pack_rows(bits, flags, flip_below, flip, rows):
     """Write each row's number; return the lowest and the highest key, and whether all keys fit.
 
     Keys of negative floats and keys of positive floats form two distant ranges. The gap between the two is left out,
-    except for the key of zero. Only scores that span more than half of all floats don't fit.
+    except for the key of zero. All keys fit unless the scores span more than half of all floats.
     """
     low = ~np.uint64(0)
     high = np.uint64(0)

@@ -129,12 +129,12 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
 
 @kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
-    """For each step, leave out one of its rows of class `of` (0: positive), write the counts above the best threshold.
+    """For each step, leave out one of its rows of class `of` (0: positive); count rows at or above the best threshold.
 
     At thresholds above the left-out row, only the class total falls by one; at the row's own threshold and below, the
-    count above the threshold falls by one, too. Adjacent steps with the same counts become one column of `out`, whose
-    third entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no threshold
-    is allowed. Among thresholds that are equal up to rounding, the highest is chosen.
+    count at or above the threshold falls by one, too. Adjacent steps with the same counts become one column of `out`,
+    whose third entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no
+    threshold is allowed. Among thresholds that are equal up to rounding, the highest is chosen.
     """
     lost_tp, lost_fp = 1 - of, of
     pos, neg = n_pos - lost_tp, n_neg - lost_fp

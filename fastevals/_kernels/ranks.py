@@ -290,9 +290,10 @@ def pseudomedian(values, ends):
 def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
     """Write the parts of Wilcoxon's test for each row of ascending differences.
 
-    The parts are twice W+, twice the largest possible W+, the variance of W+, the probabilities of a W+ that is at most
-    as large and at least as large, and twice the pseudomedian. The probabilities are exact for up to `most_exact`
-    non-zero differences whose doubled ranks add up to at most `largest_sum`; otherwise they are NaN.
+    The parts are twice W+, twice the largest possible W+, the variance of W+, the probability that W+ is at most the
+    observed W+, the probability that it is at least the observed W+, and twice the pseudomedian. The probabilities are
+    exact for up to `most_exact` non-zero differences whose doubled ranks add up to at most `largest_sum`; otherwise
+    they are NaN.
     """
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)

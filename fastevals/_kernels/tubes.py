@@ -92,7 +92,7 @@ def farthest(px, py, qx, qy, n):
 
 @kernel
 def upper_edge(places, x, y, radius, out):
-    """For each x of the ascending `places`, write the largest y with (x, y) within `radius` of a point.
+    """For each x of the ascending `places`, write the largest y with (x, y) within `radius` of any of the points.
 
     The points' coordinates never decrease.
     """

@@ -158,7 +158,7 @@ def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
     place = min(1, array.shape[1] - 1)
     column = f"[{frame_names(values)[place]!r}]" if is_frame(values) else f"[:, {place}]"
     is_expression = name.partition("[")[0].isidentifier()
-    return f"; pass one column, for instance {name if is_expression else 'its'}{column}"
+    return f"; pass one column, for instance {name if is_expression else 'its column '}{column}"
 
 
 def read_only(name: str, values: Any) -> NDArray[Any]:

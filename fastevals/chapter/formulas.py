@@ -178,7 +178,7 @@ def misprints() -> Answer:
     return Answer(
         [
             f"The first table lists {len(rows)} misprints.",
-            "The last table shows how some of the misprints change a figure.",
+            "The last table shows how some of the misprints change a number.",
             "cost01 is no misprint, but its meaning depends on which class is called 0. Read the definition before you "
             f"copy a cost: with cost01 = 5 and cost10 = 1 the total cost here is {5 * fn + fp} if cost01 is the cost "
             f"of a false negative, and {5 * fp + fn} if it is the cost of a false positive.",

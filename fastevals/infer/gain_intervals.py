@@ -51,7 +51,7 @@ def effective_rows(
     squares: SquaredShares | None,
     clusters: GainClusters | None,
 ) -> tuple[Floats, list[str]]:
-    """Return how many independent rows of weight 1 give each rate its variance, and cautions."""
+    """Return the effective number of rows of each rate, from which its interval is computed, and cautions."""
     ends = list(zip(first, last, rates.tolist(), strict=True))
     if clusters is not None:
         effective = np.array([clusters.effective(cuts, *each, alpha) for each in ends])

@@ -92,7 +92,7 @@ class SpreadOfDifference(NamedTuple):
 
 
 class Wins(NamedTuple):
-    """Numbers of rows that are successes for the model only and for the reference only, and of trials, by group."""
+    """By group: how many rows are successes of the model only, how many of the reference only, how many are trials."""
 
     own: Floats  # for the model
     other: Floats  # for the reference

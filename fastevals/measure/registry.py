@@ -137,8 +137,8 @@ class Metric:
     symmetric : bool
         Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether the registry has an entry for each usual choice of the metric's options (F1 is the F-score with beta 1).
-        The report and `best_threshold` use these entries instead.
+        Whether the registry has separate entries for the usual choices of the metric's options (such as F1, the F-score
+        with beta 1). The report and `best_threshold` use these entries instead.
     neutral : float, optional
         A metric of cells is best at a vertex of the ROC polyline if its best value is beyond this value, in the
         direction sought. If None, the metric is always best at a vertex.

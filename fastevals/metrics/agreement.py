@@ -43,7 +43,7 @@ def accuracy_score(
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
         Labels (whole numbers or strings), or indicators of several labels per row, all of which must be right.
     normalize : bool
-        Whether to return the share of rows; otherwise return their number, or their weight.
+        Whether to return the share of right rows; otherwise return their number, or the sum of their weights.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -78,7 +78,7 @@ def zero_one_loss(
     Returns
     -------
     float
-        In [0, 1] if `normalize`; otherwise the number of rows, or their weight.
+        In [0, 1] if `normalize`; otherwise the number of wrong rows, or the sum of their weights.
 
     Examples
     --------

@@ -55,7 +55,7 @@ def top_k_accuracy_score(
         Number of highest-scoring classes. With ``k=1`` and two labels, the greater label is predicted if the score is
         above a threshold: 0.5 if all scores are in [0, 1], otherwise 0.
     normalize : bool
-        Whether to return the share of rows; otherwise return their number, or their weight.
+        Whether to return the share of right rows; otherwise return their number, or the sum of their weights.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like of shape (n_classes,), optional

@@ -59,7 +59,8 @@ def median_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Finite targets and predictions.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        What to return: the mean over outputs, one median per output or, for an array, the mean with these weights.
+        What to return: "uniform_average" is the mean over outputs, "raw_values" one median per output, and an array the
+        mean with these weights.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -107,7 +108,8 @@ def mean_pinball_loss(
     alpha : float
         Level of the predicted quantile, in [0, 1]. At 0.5 the loss is half the mean absolute error.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        What to return: the mean over outputs, one loss per output or, for an array, the mean with these weights.
+        What to return: "uniform_average" is the mean over outputs, "raw_values" one loss per output, and an array the
+        mean with these weights.
 
     Returns
     -------
@@ -159,7 +161,8 @@ def d2_pinball_score(
     y_true, y_pred, sample_weight, alpha
         As for `mean_pinball_loss`.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        What to return: the mean over outputs, one score per output or, for an array, the mean with these weights.
+        What to return: "uniform_average" is the mean over outputs, "raw_values" one score per output, and an array the
+        mean with these weights.
 
     Returns
     -------

@@ -243,7 +243,7 @@ def _reduce_batch(batch: Any) -> tuple[Any, ...]:
 
 
 class _Entry:
-    """Keeps our functions in place from its unpickling until `leave` is called.
+    """Keeps our functions in place from the moment it is unpickled until `leave` is called.
 
     If the entry's batch is never run, the functions stay in place until the entry is deleted.
     """

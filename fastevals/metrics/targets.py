@@ -60,7 +60,8 @@ def mean_squared_error(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        What to return: the mean over outputs, one error per output or, for an array, the mean with these weights.
+        What to return: "uniform_average" is the mean over outputs, "raw_values" one error per output, and an array the
+        mean with these weights.
 
     Returns
     -------
@@ -167,8 +168,8 @@ def r2_score(
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
-        What to return: the mean over outputs (also for None), one value per output, the mean weighted by the targets'
-        variances or, for an array, the mean with these weights.
+        What to return: "uniform_average" (or None) is the mean over outputs, "raw_values" one value per output,
+        "variance_weighted" the mean weighted by the targets' variances, and an array the mean with these weights.
     force_finite : bool
         Whether to return finite values for constant targets: 1 instead of NaN if the predictions are perfect, otherwise
         0 instead of -inf.
@@ -211,7 +212,7 @@ def explained_variance_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """Compute 1 minus the errors' variance over the targets' variance, like scikit-learn's `explained_variance_score`.
+    """Compute 1 minus var(errors) / var(targets), like scikit-learn's `explained_variance_score`.
 
     It is the `r2_score` of the predictions after their mean error is removed. Errors count as constant only if they are
     all equal, whatever the rounding of their mean.
@@ -221,8 +222,8 @@ def explained_variance_score(
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (n_outputs,)
-        What to return: the mean over outputs, one value per output, the mean weighted by the targets' variances or, for
-        an array, the mean with these weights.
+        What to return: "uniform_average" is the mean over outputs, "raw_values" one value per output,
+        "variance_weighted" the mean weighted by the targets' variances, and an array the mean with these weights.
     force_finite : bool
         As for `r2_score`.
 

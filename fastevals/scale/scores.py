@@ -663,9 +663,11 @@ def fitted_grids(
     thresholds: NDArray[np.uint64],
     cuts: Mapping[str, NDArray[np.uint64]] = MappingProxyType({}),
 ) -> dict[str, ScoreGrid]:
-    """Return each model's grid; models with so few distinct scores that each score can have its own cell have none.
+    """Return the grids of the models that need one.
 
-    `cuts` are cuts that a model's grid must have; they count towards the number of cells.
+    A model has no grid if its sample has at most `cells` distinct scores, and at least `ROWS_PER_SCORE` rows for each
+    on average: then each score can have its own cell. `cuts` are cuts that a model's grid must have; they count towards
+    the number of cells.
     """
     grids = {}
     for name, sample in samples.items():

@@ -365,4 +365,7 @@ def _finite(squares: Floats | None) -> Floats | None:
 def check_sums(*sums: Floats) -> None:
     """Raise if sums overflow."""
     if not all(np.isfinite(each).all() for each in sums):
-        raise ValueError("sample_weight times powers of the errors must have finite sums, but they overflow")
+        raise ValueError(
+            "sums of sample_weight times powers of the errors (such as their squares) must be finite, but they "
+            "overflow: scale the weights or the numbers down"
+        )

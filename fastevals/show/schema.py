@@ -376,7 +376,7 @@ class PredictionsReport(AnyReport):
 class ComparedBlock(TypedDict):
     """Data sets that share a value of the --by column, or all data sets."""
 
-    value: Annotated[Any, "value of the --by column; null for all data sets"]
+    value: Annotated[Any, "value of the --by column; null if the block has all data sets"]
     n_datasets: Annotated[int, "data sets"]
     mean_ranks: Annotated[dict[str, float], "by algorithm; rank 1 is best"]
     means: Annotated[dict[str, Number], "by algorithm, the mean of the results"]

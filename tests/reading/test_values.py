@@ -70,7 +70,7 @@ def test_a_table_of_one_column_is_told_which_to_pass() -> None:
         fastevals.Ranking(LABELS, column)
     with pytest.raises(ValueError, match=r"got shape \(8, 1\); pass one column, for instance scores\['a'\]\[:, 0\]$"):
         fastevals.delong(LABELS, {"a": column})
-    with pytest.raises(ValueError, match=r"score 's' must be 1-D, got shape \(8, 1\); pass .* its\[:, 0\]$"):
+    with pytest.raises(ValueError, match=r"score 's' must be 1-D, got shape \(8, 1\); pass .* its column \[:, 0\]$"):
         auc({"y": LABELS, "s": column})
 
 

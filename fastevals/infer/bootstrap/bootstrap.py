@@ -123,7 +123,8 @@ def bootstrap(
     subject : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
         The data. The metrics determine what the second array of a pair means: scores if a metric is for rankings,
         probabilities or a threshold; predicted numbers if they are regression metrics; otherwise predicted labels. Each
-        matrix of a stack is resampled separately. Intervals of a summary are widened on both sides by its doubt.
+        matrix of a stack is resampled separately. If a summary only bounds a metric, each end of the metric's interval
+        is moved outwards by the distance between the value and the bound on that side.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         The metrics to estimate; a mapping names the results. A function of rankings is called with `ThresholdCounts`
         and returns a number. A function of confusion matrices is called with a `ConfusionMatrix` (of the data, or a
@@ -193,10 +194,10 @@ def bootstrap(
     value. The maximum of a replicate in turn overestimates the maximum of the data, but only 0.4 to 0.6 times as much,
     because both contain the noise of the data. BCa corrects too little: its 95 % intervals for KS covered the true
     value in 85 to 93 % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles
-    of the replicates on the scale of log odds, and subtracts two terms: the replicates' median deviation from the
-    value, and the optimism of the value. At the end on the side of the true value (the lower end if the value is too
-    high), the optimism is estimated as 2.4 times the median deviation; at the other end, as the median deviation
-    itself. These intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of each class (300 to
+    of the replicates on the scale of log odds, and subtracts two terms from them: the median of the replicates minus
+    the value, and the optimism of the value. At the end on the side of the true value (the lower end if the value is
+    too high), the optimism is estimated as 2.4 times the first term; at the other end, as the first term itself. These
+    intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of each class (300 to
     2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 % of simulations, the KS of
     scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91 %; `Estimate.caution` warns
     in such cases.
@@ -408,8 +409,8 @@ def make_estimate(
 ) -> Estimate:
     """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn if it is degenerate.
 
-    Intervals are widened by `doubt`, within the bounds of the metric. `limits` replaces the metric's own bounds and the
-    bounds of the quantity that it maximises.
+    Each end of an interval moves outwards by the `doubt` on its side, within the bounds of the metric. `limits`
+    replaces the metric's own bounds and the bounds of the quantity that it maximises.
     """
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)

@@ -134,7 +134,7 @@ class Sample:
 
         Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. A group's
         influence is the sum of its rows' influences. So skewness divided by the square root of the number (of groups or
-        of rows) is the same for groups and for rows. Groups differ in size, but rows do not, so the linear effect of a
+        of rows) is the same for groups and for rows. Unlike rows, groups differ in size, so the linear effect of a
         group's size is subtracted.
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
@@ -338,7 +338,10 @@ def usual_rate(n: int) -> float:
 
 @lru_cache(maxsize=8)
 def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Return cumulative probabilities (in units of 2**-64, minus 1) and guides, for cells of 0 to `LARGEST_PIECE` rows.
+    """Return cumulative Poisson probabilities and where to start the search in them, by rows of a cell.
+
+    Cells have 0 to `LARGEST_PIECE` rows. Probabilities are in units of 2**-64, minus 1. The second array has, for each
+    value of a random number's first 8 bits, the count at which to start the search.
 
     Given the total, draws depend only on ratios of probabilities, which are exact to 53 bits.
     """

@@ -59,8 +59,9 @@ def bootstrap_unpaired(
     Parameters
     ----------
     subject, reference : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
-        The data and the data to compare it with; they may be of different kinds. The doubt of summaries widens
-        intervals, and p-values are for the smallest difference consistent with that doubt.
+        The data and the data to compare it with; they may be of different kinds. If a summary only bounds a metric,
+        the interval is widened by the distances to the bounds, and the p-value is for the smallest difference within
+        the bounds.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         As for `bootstrap`.
     n_resamples : int
@@ -104,8 +105,8 @@ def bootstrap_unpaired(
     count as one replicate. The smallest possible p-value is 1 / (n + 1) for n replicates. The acceleration of BCa
     combines the accelerations and standard errors of two independent estimates [1]_. With `groups`, the acceleration is
     a sixth of the skewness of the difference's jackknife values; each leaves out the same clusters in both sets. For
-    metrics that are maxima (see `bootstrap`), "BCa" uses percentiles minus the median deviation of the replicates, as
-    in `bootstrap`, but on the metric's own scale.
+    metrics that are maxima (see `bootstrap`), "BCa" subtracts the same two terms from percentiles as in `bootstrap`,
+    but on the metric's own scale.
 
     References
     ----------

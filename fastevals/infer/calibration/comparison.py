@@ -95,7 +95,8 @@ def calibration_unpaired(
         Results of `calibration`, which must not have rows or clusters in common. For models on the same rows, pass all
         of them to `calibration`.
     names : (str, str), optional
-        Names in the result; by default the results' own if they differ, and else "subject" and "reference".
+        Names of the two in the comparison. By default, each `Calibration`'s own name if both have one and the two
+        differ; otherwise "subject" and "reference".
     confidence_level : float in (0, 1)
         Confidence level of each interval (not simultaneous over log ratio, intercept and slope).
 

@@ -68,7 +68,7 @@ def sum_by_cluster(labels: BinaryLabels, scores: Sequence[NDArray[Any]], codes: 
 
 
 def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
-    """Return the moments of unweighted counts, for any number of rows."""
+    """Return the placement moments of counts without weights, for any number of rows."""
     n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
     return PlacementMoments.from_placements(n_pos, n_neg, sum_placements(counts.tps, counts.fps, n_pos, n_neg))
 
@@ -200,7 +200,7 @@ class PlacementMoments(Frozen):
 
 
 class RankedScores(NamedTuple):
-    """The scores of a model, and the sorted keys of the negatives' and of the positives' scores."""
+    """The scores of a model, and the sorted keys of its scores by class, negatives first."""
 
     codec: Codec
     values: NDArray[Any]

@@ -75,14 +75,15 @@ def friedman_test(
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         Finite numbers, one row per data set and one column per algorithm. A frame's first column may name the data
         sets, and so may an unnamed column, such as a stored index. Results are tied if they are equal as floats.
-        Estimates are passed as a list per algorithm, with one estimate by `estimate_error` (of one metric) per data
-        set; or as one estimate per algorithm, whose splits are the rows.
+        To pass estimates of `estimate_error`, each of one metric, give for each algorithm either a list with one
+        estimate per data set, or a single estimate, whose splits are then the rows.
     statistic : {"F", "chi-square"}
         "F" is Iman and Davenport's statistic, with k - 1 and (k - 1)(N - 1) degrees of freedom. "chi-square" is
         Friedman's statistic, with k - 1 degrees of freedom; it rejects too seldom for four or more algorithms on few
         data sets.
     tie_correction : bool
-        Whether to correct Friedman's statistic for ties: divide it by the share of its variance that remains with ties.
+        Whether to correct Friedman's statistic for ties. Ties reduce the variance of the ranks, so the statistic is
+        divided by the share of this variance that is left.
     higher_is_better : bool, optional
         Whether the largest result has rank 1 (as for accuracy) or the smallest (as for error rates). By default,
         estimates have the direction of their metric, unless it is a function; for numbers, the default is True.
@@ -116,10 +117,11 @@ def friedman_test(
     ``1 - sum(t^3 - t) / (N k (k^2 - 1))``, where the sum runs over all groups of t tied results of a data set. Both
     statistics are computed as ratios of integers and rounded once.
 
-    Both null distributions are rough for few data sets. In simulations without ties at level 5 %, the rates of false
-    alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms, 7 % with 3 to 5
-    data sets and 4 algorithms, and 4 to 6 % with more data sets. For chi-square, they were 2 to 4 % with 3 to 6 data
-    sets and 4 to 6 algorithms, 7 % with 4 data sets and 3 algorithms, and 12.5 % with 4 data sets and 2 algorithms.
+    Both null distributions are approximate, and rough for few data sets. In simulations without ties at level 5 %, the
+    rates of false alarms for F were 19 % with 3 data sets and 3 algorithms, 7 % with 4 data sets and 3 algorithms, 7 %
+    with 3 to 5 data sets and 4 algorithms, and 4 to 6 % in the simulated cases with more data sets than these. For
+    chi-square, they were 2 to 4 % with 3 to 6 data sets and 4 to 6 algorithms, 7 % with 4 data sets and 3 algorithms,
+    and 12.5 % with 4 data sets and 2 algorithms.
 
     The time is O(N k^2). If the test rejects, some algorithms differ, but it does not show which ones: for that, use
     `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`. The data sets must be independent.

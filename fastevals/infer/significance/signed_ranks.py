@@ -242,7 +242,8 @@ def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
 class SignedRanks(NamedTuple):
     """Ranked differences of pairs of learners, with arrays along the pairs.
 
-    `differences` are multiplied by `scale`, in ascending order; they include zeros if zeros are ranked (`keep_zeros`).
+    `differences` have been multiplied by `scale` and are in ascending order. They include zeros, which are ranked only
+    if `keep_zeros`.
     `lower` is the probability that W+ is at most the observed W+, and `upper` that it is at least the observed W+.
     `largest` and `deviation` are the largest value and the standard deviation of W+. `step` is the continuity
     correction.

@@ -113,7 +113,7 @@ class SquaredLoss(Loss):
             check_finite(*models.model(i))
 
     def all_valid(self, models: ModelTables, samples: slice) -> bool:
-        """Return whether the values for some samples are finite."""
+        """Return whether all values for a slice of samples are finite."""
         return all(
             table.dtype.kind != "f" or bool(np.isfinite(table[rows, samples]).all())
             for table in models.tables

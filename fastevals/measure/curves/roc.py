@@ -18,7 +18,10 @@ from fastevals.measure.curves.base import Curve, Polyline, first_at
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _RateCurve(Curve):
-    """Both error rates at each threshold; choosing randomly between two thresholds attains the points in between."""
+    """FPR and TPR (or FNR) at each threshold.
+
+    Points in between are reached by choosing randomly between two thresholds.
+    """
 
     drop_intermediate: bool = False
 

@@ -461,8 +461,8 @@ class BaseRanking(ABC):
     def smooth_calibration_error(self) -> float:
         """Smooth calibration error (smECE): the mean absolute residual, smoothed along the probabilities, without bins.
 
-        Błasiok and Nakkiran (2023), arXiv:2309.12236. The bandwidth of the Gaussian kernel is the one that equals the
-        error.
+        Błasiok and Nakkiran (2023), arXiv:2309.12236. Residuals are smoothed by a Gaussian kernel. Its bandwidth is
+        chosen so that the resulting error equals the bandwidth.
 
         Returns
         -------
@@ -499,8 +499,9 @@ class BaseRanking(ABC):
         Returns
         -------
         ConfusionMatrix
-            Its shape is ``thresholds.shape + (2, 2)``, with the negative class first. If no row is negative, that class
-            is named 0, or "not" followed by the positive class.
+            Its shape is ``thresholds.shape + (2, 2)``, with the negative class first. If no row is negative, the
+            negative class gets a made-up name: for text labels, "not" followed by the positive class; otherwise 0
+            (False for booleans), or 1 if the positive class is 0.
 
         Raises
         ------

@@ -104,7 +104,7 @@ def refined(
     u, v : ndarray of shape (n_points,)
         Coordinates in which the line is straight between points.
     drawn : callable
-        Function from u and v to x and y, each of which is monotone between two points.
+        Function that maps u and v to x and y. Both x and y are monotone along each piece of the line.
     longest : tuple of float
         Longest allowed step in x and in y.
 

@@ -40,7 +40,7 @@ def threshold_text(model: ModelNumbers) -> str:
 
 
 def live_table(report: ReportData, block: ReportBlock) -> Table:
-    """Return the numbers at the threshold; the script finds them by name."""
+    """Return the numbers at the threshold; `page.js` finds them by name."""
     rows = []
     for place, model in enumerate(block.models):
         cells = dict.fromkeys(("tp", "fp", "fn", "tn"), "-")

@@ -541,12 +541,9 @@ def _mean_cautions(over: OverValues) -> list[str]:
         missing = max(missing, int(np.count_nonzero(np.isnan(auc.standard_errors) & ~np.isnan(auc.values))))
         flat = max(flat, int(np.count_nonzero(auc.standard_errors == 0)))
     if missing:
-        which = (
-            f"for the AUC of {missing:,} values of {by}: they"
-            if is_bootstrapped
-            else f"for the mean AUC: {missing:,} values of {by}"
-        )
-        notes.append(f"no interval {which} have fewer than two rows of a class, which DeLong's variance needs")
+        values = f"{missing:,} values of {by}"
+        which, lacking = (f"AUC of {values}", "") if is_bootstrapped else ("mean AUC", f", which {values} do not have")
+        notes.append(f"no interval for the {which}: DeLong's variance needs at least two rows of each class{lacking}")
     if flat:
         up_to = "up to " if len(aucs) > 1 else ""
         notes.append(

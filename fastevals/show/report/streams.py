@@ -335,7 +335,7 @@ class CertifiedBlock:
         return {model: as_ranking(model, summary) for model, summary in self.totals.summaries.items()}
 
     def ranking(self, model: str) -> Ranking:
-        """Return a model's ranking at the thresholds with exact counts."""
+        """Return a model's ranking, restricted to the thresholds at which counts are exact."""
         found = self._rankings[model]
         is_exact = isinstance(found, Ranking)
         counts = found.counts if is_exact else found.at_cuts

@@ -247,7 +247,7 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
         assert "DeLong's intervals are not valid for weighted rows" in note
         return
     assert note.startswith("no interval for the AUC of ")
-    assert note.endswith("they have fewer than two rows of a class, which DeLong's variance needs")
+    assert note.endswith(": DeLong's variance needs at least two rows of each class")
 
 
 def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
