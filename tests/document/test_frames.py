@@ -28,6 +28,7 @@ from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
 from fastevals.split.estimates.corrections import BootstrapErrors
+from tests.parameters import quick
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant
 from tests.test_results import made as made_result
 
@@ -79,7 +80,7 @@ def columns(frame: Any) -> dict[str, list[Any]]:
     return {name: [plain(value) for value in frame[name].to_list()] for name in frame.columns}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", quick(NAMES, *(name for name in NAMES if name != "by query")))
 def test_the_frames_of_all_libraries_have_the_same_rows(name: str) -> None:
     result = made(name)
     theirs, others, arrow = result.to_frame("pandas"), result.to_frame("polars"), pl.from_arrow(pa.table(result))
@@ -601,6 +602,7 @@ def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert curve._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("before", "made"), [
     ("", "pandas"), pytest.param("import polars", "polars", marks=pytest.mark.slow),
     pytest.param("import pandas", "pandas", marks=pytest.mark.slow),
@@ -754,7 +756,7 @@ SETTINGS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", quick(SETTINGS, *(name for name in SETTINGS if name != "by")))
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_columns_are_the_same_whatever_the_settings(name: str) -> None:
     results = [make() for make in SETTINGS[name]]

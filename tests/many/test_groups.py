@@ -347,6 +347,7 @@ def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
                 assert np.mean(exact <= end + 1e-9) >= share - off
 
 
+@pytest.mark.slow
 def test_errors_of_two_replicates_are_of_samples() -> None:
     rng = np.random.default_rng(5)
     found = grouped_auc(rng.integers(0, 2, 40), rng.random(40), [0, 1] * 20, interval="bootstrap", n_resamples=2, rng=1)

@@ -345,6 +345,7 @@ def test_one_class(label):
 # The Brier score in parts -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOUNDED
 @given(any_cases, st.just(EACH) | n_bins, strategies)
 def test_parts_are_those_by_row_and_add_up(case, n_bins, strategy):

@@ -261,6 +261,7 @@ def test_no_threshold_or_model_is_best_by_a_metric_without_direction():
 # Values -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOUNDED
 @given(any_weights)
 def test_values_are_within_the_bounds(case):

@@ -19,6 +19,7 @@ from fastevals.metrics import (
     mean_tweedie_deviance,
 )
 from tests.metrics.test_scores import beside, complaint
+from tests.parameters import quick
 from tests.reference import regression as reference
 from tests.strategies import BOUNDED
 
@@ -40,7 +41,7 @@ def numbers(seed, n, power):
 
 
 @pytest.mark.parametrize("power", POWERS)
-@pytest.mark.parametrize("n", [2, 30, 150_000])
+@pytest.mark.parametrize("n", quick([2, 30, 150_000], 30))
 def test_beside_scikit_learn(n, power):
     true, predicted, weights = numbers(n, n, power)
     if power < 2:

@@ -243,7 +243,8 @@ def where_it_is_from(_: int) -> tuple[str, str]:
 
 
 # Tests of workers follow each other and share loky's processes until a failure ends them.
-@pytest.mark.parametrize("backend", ["loky", pytest.param("multiprocessing", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
     original = ("sklearn.metrics._classification", "sklearn.metrics._ranking")
     with Parallel(n_jobs=2, backend=backend) as parallel:

@@ -145,6 +145,7 @@ def test_sums_are_the_same_bits_in_any_order_parts_and_threads() -> None:
     assert differences(parts, values, QUICK) == expected
 
 
+@pytest.mark.slow
 def test_models_that_rank_alike_differ_by_nothing() -> None:
     y, scores = made("prob", 4000)
     scores = {"a": scores["a"], "b": scores["b"], "again": scores["a"].copy(), "bent": scores["a"] ** 3}

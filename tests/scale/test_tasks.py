@@ -16,6 +16,7 @@ import pytest
 
 from fastevals import Ranking
 from fastevals.scale import RankingSummary
+from tests.parameters import quick
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -159,7 +160,7 @@ def test_files_that_can_not_be_read_are_errors(
     assert capsys.readouterr().err.startswith(f"ERROR: {days[which]}: ")
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"[" * 100_000 + b"\n", RankingSummary().to_bytes()])
+@pytest.mark.parametrize("content", quick([b"", b"{}\n", b"[" * 100_000 + b"\n", RankingSummary().to_bytes()], b""))
 def test_a_summary_that_says_nothing_is_made_anew(content: bytes, days: tuple[Path, Path]) -> None:
     kept = days[1].with_suffix(".summary")
     assert status(*days) == NO_ALARM

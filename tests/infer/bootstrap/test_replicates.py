@@ -153,6 +153,7 @@ def test_a_replicate_with_weights(name, case, times):
 PROBABILITIES = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() if entry.of == "probabilities"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "asked",

@@ -21,7 +21,6 @@ from fastevals.show import cli
 from fastevals.show.output import _drawn
 from fastevals.show.plots import plot_estimates, plot_roc
 from fastevals.show.plots.fonts import fonts_for
-from tests.parameters import quick
 
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.5]
 LETTERS = "\u6a21\u578b"  # "model"
@@ -156,7 +155,8 @@ def test_panels_of_a_file_have_one_hint() -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("form", quick(["png", "svg", "pdf"], "png"))
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
 def test_pictures_have_the_format_that_is_asked_for(form: str, tmp_path: Path, capsys) -> None:
     data = tmp_path / "data.csv"
     data.write_text("y,p\n0,.1\n1,.8\n0,.4\n1,.35\n")

@@ -434,7 +434,7 @@ def test_blocks_that_need_more_than_their_share_are_not_drawn(sizes, rows):
     assert drawn == [size for size in sizes if size <= expected]
 
 
-@pytest.mark.parametrize("option", ["--frequency-weight", "--weight"])
+@pytest.mark.parametrize("option", ["--weight", pytest.param("--frequency-weight", marks=pytest.mark.slow)])
 def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, option):
     """Copies count as rows; cells of weighted rows, even with integer weights, are drawn with squared weights."""
     weights = (1, 2, 3, 1)

@@ -505,6 +505,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.slow
 def test_steps_that_take_long_show_bars_on_a_terminal(capsys, monkeypatch):
     pytest.importorskip("tqdm")
     options = ["report", "--by", "fold", "--score", "logistic", "--score", "naive_bayes"]

@@ -52,6 +52,7 @@ def reports(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
 MEMORY = st.one_of(st.none(), st.integers(8, 110))
 
 
+@pytest.mark.slow
 @BOUNDED
 @given(reports(), MEMORY)
 @example(({"y": [1], "a": [3.0], "b": [3.0]}, {"label": "y", "score": ["a", "b"], "n_resamples": 50}), None)

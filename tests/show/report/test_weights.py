@@ -66,6 +66,7 @@ def draw_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fastevals.show.report.intervals, "ROWS_ALWAYS_DRAWN", 0)
 
 
+@pytest.mark.slow
 def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     draw_cells(monkeypatch)
     ours = fastevals.report(COLUMNS, **ROLES, frequency_weight="w")
@@ -92,8 +93,9 @@ def block_of_rows() -> Any:
     return fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"budget": 10}, {"approximate": True}])
-@pytest.mark.parametrize("unit", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("unit", [1, 3])
 def test_weighted_rows_have_intervals_wherever_they_are(
     tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
