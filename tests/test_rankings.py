@@ -470,7 +470,7 @@ def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
     )
     with pytest.raises(AttributeError, match="dominates is not known for a curve with bounds: use its points"):
         doubtful.roc_curve().dominates(ranking.roc_curve())
-    with pytest.raises(ValueError, match="got CertifiedCurve; its points, worst and best curves are"):
+    with pytest.raises(ValueError, match="got CertifiedCurve: pass its points, its worst or its best"):
         ranking.roc_curve().crossings(doubtful.roc_curve())
     with pytest.raises(ValueError, match="a curve with bounds has no point at a threshold: use confusion_at"):
         doubtful.roc_curve().at(threshold=0.5)

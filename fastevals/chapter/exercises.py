@@ -366,15 +366,15 @@ def exercise_2_10() -> Answer:
             "with its own distribution and so has its own critical value. In the table both critical values are "
             "on the scale of (2.34).",
             f"With few data sets (2.34) is conservative: it rejects {100 * least:.1f} to {100 * most:.1f} % of true "
-            "hypotheses instead of 5 %. (2.35) has the smaller critical value, so it rejects at least as often and has "
-            f"more power. With 5 data sets and 4 algorithms (2.35) exceeds the level: it rejects "
+            "null hypotheses instead of 5 %. (2.35) has the smaller critical value, so it rejects at least as often "
+            f"and has more power. With 5 data sets and 4 algorithms (2.35) exceeds the level: it rejects "
             f"{100 * rows['5 data sets, 4 algorithms'][3]:.1f} %. Both approach 5 % as the number of data sets grows.",
             "With few data sets the statistic has few possible values, so no test attains the level exactly, and "
             "(2.34) and (2.35) can reject in exactly the same cases. friedman_test uses (2.35) by default.",
         ],
         tables=[
             table(
-                "Level 0.05: critical values, and probability of rejecting a true hypothesis",
+                "Level 0.05: critical values, and probability of rejecting a true null hypothesis",
                 ["", "critical value, (2.34)", "critical value, (2.35)", "probability, (2.34)", "probability, (2.35)"],
                 rows,
             )

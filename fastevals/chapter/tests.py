@@ -27,7 +27,7 @@ ERRORS = [3, 4, 1, 2, 0, 1, 2, 3, 1, 2, 4, 0, 0, 3, 4, 5]  # in test sets of 10 
 
 
 def critical(test: SignificanceResult) -> float:
-    """Return the critical value of a test that has only one."""
+    """Return the critical value of a test, which must have a single one."""
     return cast("float", test.critical_value)
 
 

@@ -30,7 +30,8 @@ MOST_ROWS = 2**31 - 1
 NARROW = 1 << 16  # integers in a range this wide, or as wide as there are rows, need no look-up
 PAD = 32  # a sample's range is widened at each end by 1 / PAD of its width
 WIDE_RANGE = 64  # labels in a wider range are numbered first
-LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal rows next to each other don't wait
+# Cells of the widest table that is kept twice: adding a row then need not wait for an equal row just before it.
+LANE_CELLS = 1 << 14
 ROWS_PER_CELL = 8  # a part of the rows has at least this many rows per cell of its table
 FEWEST_ROWS = 1 << 14  # rows in a part
 MAX_PARTS = 64

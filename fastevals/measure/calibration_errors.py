@@ -20,7 +20,7 @@ from fastevals.measure.probability_metrics import (
     weight_scale,
 )
 
-SINGLE_ROW = 1e-12  # a bin in which all pairs of rows have at most this share of the weight has a single row
+SINGLE_ROW = 1e-12  # if pairs of rows have at most this share of a bin's squared weight, the bin counts as a single row
 
 # Debiased ---------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ def smooth_calibration_error(counts: ThresholdCounts) -> float:
     There are no bins, and the error changes continuously with the probabilities.
 
     Residuals are distributed linearly over a grid of at least 64 steps per bandwidth, and smoothed by a Fourier
-    transform. The relative error is below 1e-4 (bandwidths from 1/4096).
+    transform. If the bandwidth is at least 1/4096, the relative error is below 1e-4.
 
     Raises
     ------

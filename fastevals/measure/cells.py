@@ -281,7 +281,7 @@ def negative_likelihood_ratio(cells: Cells) -> Parts:
 
 @functools.partial(Quotient, unit=by_class)
 def diagnostic_odds_ratio(cells: Cells) -> Parts:
-    """Odds that a positive is predicted positive / odds that a negative is (doi:10.1016/S0895-4356(03)00177-X)."""
+    """Odds of a positive prediction for positives / the same odds for negatives (doi:10.1016/S0895-4356(03)00177-X)."""
     return cells.tp * cells.tn, cells.fp * cells.fn
 
 

@@ -219,7 +219,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         groups : ndarray of shape (n_groups,)
-            The distinct keys in ascending order.
+            The distinct groups in ascending order.
         matrix : ConfusionMatrix
             Of shape (n_groups, K, K). Its metrics have one value per group; `pool` adds up the groups.
 
@@ -1116,7 +1116,7 @@ def _names_of_counts(name: str, values: Any, labels: Any) -> Any:
         return None
     if not alike and rows.size == columns.size:
         raise ValueError(
-            f"{name} must have the same names for rows and columns, or labels must be given (the positive class of two "
-            f"last); got rows {listed(list(rows))} and columns {listed(list(columns))}"
+            f"{name} must have the same names for rows and columns, or labels must be given (if there are two, the "
+            f"positive class last); got rows {listed(list(rows))} and columns {listed(list(columns))}"
         )
     return as_labels(f"the columns of {name}", columns) if alike else None

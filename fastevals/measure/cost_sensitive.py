@@ -195,8 +195,8 @@ def _as_wrong_costs(cost_matrix: Any, cost_fp: Any, cost_fn: Any) -> tuple[Fract
         right, other = (Fraction(float(costs[true, predicted])) for predicted in (true, 1 - true))
         if other < right:
             raise ValueError(
-                f"cost_matrix must not make a wrong prediction cheaper than a right one, but class {true} costs "
-                f"{float(other):g} predicted as {1 - true} and {float(right):g} predicted as {true}"
+                "cost_matrix must not make a wrong prediction cheaper than a right one, but a row of class "
+                f"{true} costs {float(other):g} if predicted as {1 - true} and {float(right):g} if predicted as {true}"
             )
         wrong.append(other - right)
     if not any(wrong):
@@ -236,7 +236,7 @@ def _as_shares_of_positives(prior: Any, fitted_prior: Any) -> tuple[Fraction, Fr
 def _check_some_cost(total: Fraction, prior: Any) -> None:
     """Raise if the only errors that cost anything are on a class that does not occur."""
     if not total:
-        raise ValueError(f"prior must not exclude every class whose wrong prediction costs anything, got {show(prior)}")
+        raise ValueError(f"prior must be above zero for some class whose errors cost anything, got {show(prior)}")
 
 
 def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
@@ -270,4 +270,6 @@ def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
 
 def _raise_no_class_left(name: str, row: int) -> NoReturn:
     """Raise an error about a row whose probability is all on classes that the prior excludes."""
-    raise ValueError(f"{name} must leave a class of prior above zero, but row {row} gives them all probability 0")
+    raise ValueError(
+        f"{name} must not be 0 for all classes whose prior is above zero, but it is 0 for all of them in row {row}"
+    )

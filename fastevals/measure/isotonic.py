@@ -80,7 +80,7 @@ class ScoreDecomposition(Frozen):
     discrimination : float
         How much better the recalibrated probabilities are than the share of positives in all rows; higher is better.
     uncertainty : float
-        Score of the share of positives in all rows, as a probability for each of them.
+        Score if the predicted probability of every row is the share of positives in all rows.
 
     References
     ----------

@@ -328,8 +328,8 @@ def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> No
     first = {kind: metric for metric, kind in kinds.items()}
     if len(first) > 1 and (first.keys() & {TARGETS, QUANTILES} or not several):
         wanted = " and ".join(f"{metric} is of {kind.phrase}" for kind, metric in first.items())
-        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, as one array is"
-        rule += "" if several else " measured"
+        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers (one array is"
+        rule += "" if several else " measured)"
         raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 

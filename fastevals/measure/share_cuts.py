@@ -72,7 +72,7 @@ class ShareCuts:
 
     @property
     def lowest_scores(self) -> NDArray[Any]:
-        """Lowest score above each cut; NaN above no row, and in gaps, where counts do not have it."""
+        """Lowest score above each cut; NaN if no row is above the cut, or if counts do not store the score."""
         at = self.rows + [part > 0 for part in self.parts]
         scores = self.counts.thresholds[at]
         scores[(at == 0) | self._is_in_gap] = math.nan

@@ -319,16 +319,16 @@ class Indicators:
 
     @property
     def n_marks(self) -> Any:
-        """Number of labels over all rows, right or wrong, or their weight."""
+        """Number of entries of an indicator matrix; with row weights, the sum of the weights of the entries' rows."""
         return self.total * self.labels.size
 
     @property
     def n_wrong_marks(self) -> Any:
-        """Number of wrong labels over all rows, or their weight."""
+        """Number of entries in which the matrices differ; with row weights, the sum of the weights of their rows."""
         return self._wrong.sum() if self.weights is None else self._wrong @ self.weights
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
-        """Count the marks in each row or, if `rows` is False, add up the row weights of the marks in each column."""
+        """Count the nonzero entries of each row or, if `rows` is False, add up their row weights in each column."""
         if is_sparse(marks):
             marks.eliminate_zeros()
             in_rows: NDArray[np.int64] = np.diff(marks.indptr).astype(np.int64)

@@ -168,7 +168,9 @@ def d2_log_loss_score(
     labels: ArrayLike | None = None,
     y_pred: Any = "deprecated",
 ) -> float:
-    """Compute the relative reduction of log loss from predicting class shares, like scikit-learn's `d2_log_loss_score`.
+    """Compute the skill score of the log loss over predicting class shares, like scikit-learn's `d2_log_loss_score`.
+
+    It is 1 - L / L0, where L is the log loss, and L0 the log loss of predicting the class shares.
 
     Parameters
     ----------

@@ -73,9 +73,7 @@ def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int |
         return check_number(name, value, low=0, high=1, open_low=True, open_high=not whole)
     except ValueError:
         within = "(0, 1]" if whole else "(0, 1)"
-        raise ValueError(
-            f"{name} must be a share of the rows in {within}, or their number, got {show(value)}"
-        ) from None
+        raise ValueError(f"{name} must be a share in {within} or a number of rows, got {show(value)}") from None
 
 
 def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
@@ -105,7 +103,7 @@ def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], 
     if len({isinstance(each, float) for each in values}) > 1:
         raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
     if len(set(sizes)) < len(sizes):
-        raise ValueError(f"{name} must differ; of {whole} they are {listed(sizes)}")
+        raise ValueError(f"{name} must give different numbers; out of {whole} they give {listed(sizes)}")
 
 
 def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:

@@ -225,7 +225,9 @@ def _class_shares_are_alike(codes: NDArray[Any], splits: FoldAssignments, y: Any
 def _check_split_number(name: str, n: int) -> None:
     """Raise if there are more splits than can be measured."""
     if n > MOST_SPLITS:
-        raise ValueError(f"{name} makes {n:.3g} splits, of which at most {MOST_SPLITS:.3g} can be measured: draw some")
+        raise ValueError(
+            f"{name} makes {n:.3g} splits, but at most {MOST_SPLITS:.3g} can be measured: request fewer (n_repeats=)"
+        )
 
 
 def _as_split_pairs(name: str, pairs: Any, n: int) -> list[tuple[Rows, Rows]]:

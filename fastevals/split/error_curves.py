@@ -162,7 +162,7 @@ def learning_curve(
         As for `validation_curve`.
     train_sizes : sequence of float or of int
         Numbers of training rows, or shares of the smallest training part among the splits, in (0, 1]. At the full size,
-        each split uses all its training rows, which may be one row more than the smallest part has.
+        each split uses all its training rows, which may be more than the smallest part has.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         Seed of the random order in which each split's training rows are added, so that smaller sets are parts of larger
         ones. With a stratified splitter, each set has proportional shares of the classes. A set may contain only part

@@ -211,7 +211,7 @@ class _SplitMaker(NamedTuple):
         """Return the splits of some rows by `splitter`, which was made from `value`; errors call the rows `which`."""
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
-            which += f"; stratified because the metric is of classes: {name}={kind}({show(value)}) is not"
+            which += f"; stratified because the metric is for classes; {name}={kind}({show(value)}) is not stratified"
         with _name_argument(name, f"of {which}"):
             return self.measured.splits(name, splitter, part)
 

@@ -460,6 +460,6 @@ def _check_parameter_or_sizes(parameter: Any, values: Any, train_sizes: Any, tra
         given = "neither" if parameter is None else "both"
         raise ValueError(f"either parameter and values or train_sizes must be given, got {given}")
     if train_sizes is not None and train_size is not None:
-        raise ValueError(f"train_size goes with parameter and values, got it with train_sizes: {show(train_size)}")
+        raise ValueError(f"train_size goes with parameter and values, not with train_sizes; got {show(train_size)}")
     if parameter is not None:
         check_parameter_name("parameter", parameter)

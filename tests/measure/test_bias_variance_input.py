@@ -118,7 +118,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing yet": (lambda: BiasVarianceSummary(Y).result(), "there are no models .* call update first"),
     "observed of each at the start": (
         lambda: BiasVarianceSummary(Y, y_observed=P),
-        "y_observed must be 1-D, the same for all models; pass each model's own to update",
+        "y_observed must be 1-D, with targets for all models; pass targets of single models to update",
     ),
     "observed twice": (
         lambda: BiasVarianceSummary(Y, y_observed=Y).update(Y, y_observed=Y),

@@ -308,14 +308,14 @@ def test_bad_input_of_validation_curve(options, message):
     [
         ([], "train_sizes is empty"),
         (0.5, "train_sizes must be a list of values, got 0.5"),
-        ([0.0], r"train_sizes must be a share of the rows in \(0, 1\], or their number, got 0.0"),
-        ([1.2], r"train_sizes must be a share of the rows in \(0, 1\], or their number, got 1.2"),
+        ([0.0], r"train_sizes must be a share in \(0, 1\] or a number of rows, got 0.0"),
+        ([1.2], r"train_sizes must be a share in \(0, 1\] or a number of rows, got 1.2"),
         ([41], "train_sizes must be an integer from 1 to 40, got 41"),
         ([0], "train_sizes must be an integer from 1 to 40, got 0"),
         ([0.5, 40], r"train_sizes must all be shares \(floats\) or all counts \(integers\), got \[0.5, 40\]"),
-        ([0.5, 0.51], "train_sizes must differ; of 40 training rows they are 20, 20"),
-        (["a"], r"train_sizes must be a share of the rows in \(0, 1\], or their number, got 'a'"),
-        ([float("nan")], r"train_sizes must be a share of the rows in \(0, 1\], or their number, got nan"),
+        ([0.5, 0.51], "train_sizes must give different numbers; out of 40 training rows they give 20, 20"),
+        (["a"], r"train_sizes must be a share in \(0, 1\] or a number of rows, got 'a'"),
+        ([float("nan")], r"train_sizes must be a share in \(0, 1\] or a number of rows, got nan"),
     ],
 )
 def test_bad_training_sizes(sizes, message):

@@ -454,7 +454,7 @@ FOLDS = KFold(3, rng=1)
         (
             (majority, X, Y, FOLDS, ["accuracy", "roc_auc"]),
             {},
-            "metrics must all be of labels, all of scores or all of numbers, as one array is measured, but",
+            r"metrics must all be of labels, all of scores or all of numbers \(one array is measured\), but",
         ),
         (
             (LogisticRegression(), X, Y, FOLDS, ["accuracy", "r2"]),

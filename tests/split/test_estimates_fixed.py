@@ -403,7 +403,7 @@ FOLDS = [0, 0, 1, 1]
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((Y, P[:3], FOLDS, "accuracy"), {}, r"y_pred must have shape \(4,\), or \(1, 4\) for predictions of each"),
+        ((Y, P[:3], FOLDS, "accuracy"), {}, r"y_pred must have shape \(4,\), or \(1, 4\) with one prediction for each"),
         (
             (Y, [P, P], FOLDS, "accuracy"),
             {},

@@ -399,8 +399,8 @@ def test_undefined_metrics():
         ({"test": KFold(3)}, "test must give one split, the test part, but gives 3"),
         ({"test": HoldOut(0.2, n_repeats=2)}, "test must give one split, the test part, but gives 2"),
         ({"test": Twice()}, "test must have each training row once"),
-        ({"test": 1.5}, "test must be a share of the rows in .*, got 1.5"),
-        ({"test": "half"}, "test must be a share of the rows in .*, got 'half'"),
+        ({"test": 1.5}, "test must be a share in .*, got 1.5"),
+        ({"test": "half"}, "test must be a share in .*, got 'half'"),
         ({"test": 60}, r"test: test_size=60 leaves the training part of 60 rows empty \(of all 60 rows\)"),
         ({"test": 59}, r"splitter: n_splits=5 needs 5 rows or more, got 1 \(of the 1 rows of the training part\)"),
         ({"test": None, "nested": 3, "splitter": 41}, r"splitter: .* \(of the 40 training rows of the outer split 0\)"),
@@ -427,9 +427,12 @@ def test_bad_input(options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, r"^test: .* \(of all 60 rows; .* test=HoldOut\(0.2\) is not\)"),
-        ({"test": None}, r"^splitter: .* \(of all 60 rows; .* splitter=KFold\(5\) is not\)"),
-        ({"test": HoldOut(0.2, rng=0), "nested": 4}, r"^nested: .* \(of the 48 rows .*; .* nested=KFold\(4\) is not\)"),
+        ({}, r"^test: .* \(of all 60 rows; .* test=HoldOut\(0.2\) is not stratified\)"),
+        ({"test": None}, r"^splitter: .* \(of all 60 rows; .* splitter=KFold\(5\) is not stratified\)"),
+        (
+            {"test": HoldOut(0.2, rng=0), "nested": 4},
+            r"^nested: .* \(of the 48 .* nested=KFold\(4\) is not stratified\)",
+        ),
     ],
 )
 def test_a_class_that_is_too_small_for_stratified_parts_has_a_remedy(options, message):

@@ -164,11 +164,11 @@ def test_data_that_cannot_be_split(splitter: HoldOut, data: dict[str, Any], mess
     ("options", "message"),
     [
         ({"test_size": 0}, "test_size must be an integer at least 1, got 0"),
-        ({"test_size": 1.0}, r"test_size must be a share of the rows in \(0, 1\), or their number, got 1.0"),
+        ({"test_size": 1.0}, r"test_size must be a share in \(0, 1\) or a number of rows, got 1.0"),
         ({"test_size": 0.0}, "test_size must be a share"),
-        ({"test_size": math.nan}, "test_size must be a share of .*, got nan"),
-        ({"test_size": None}, "test_size must be a share of .*, got None"),
-        ({"test_size": True}, "test_size must be a share of .*, got True"),
+        ({"test_size": math.nan}, "test_size must be a share in .*, got nan"),
+        ({"test_size": None}, "test_size must be a share in .*, got None"),
+        ({"test_size": True}, "test_size must be a share in .*, got True"),
         ({"validation_size": -0.1}, "validation_size must be a share"),
         ({"train_size": "0.5"}, "train_size must be a share"),
         (

@@ -256,7 +256,7 @@ def test_a_bar_is_shown(capsys):
         ({"y_test": Y}, "y_test has 30 rows, but X_test has 13"),
         ({"y_test": np.full(13, np.nan)}, "y_test must be finite, but has 13 NaN values, the first at row 0"),
         ({"groups": [1, 2]}, "groups has 2 rows, but X has 30"),
-        ({"train_size": 1.5}, "train_size must be a share of the rows in (0, 1], or their number, got 1.5"),
+        ({"train_size": 1.5}, "train_size must be a share in (0, 1] or a number of rows, got 1.5"),
         ({"train_size": 0}, "train_size must be an integer at least 1, got 0"),
         ({"replace": False}, "replace=False needs train_size below the number of rows, 30"),
         ({"replace": False, "groups": X > 0, "train_size": 2}, "below the number of groups, 2, or all"),
@@ -299,7 +299,7 @@ def test_errors(changed, message):
         ),
         ({"train_sizes": [0]}, "train_sizes must be an integer at least 1, got 0"),
         ({"train_sizes": [0.5, 15]}, "train_sizes must all be shares (floats) or all counts (integers)"),
-        ({"train_sizes": [0.1, 0.11], "groups": X > 0}, "train_sizes must differ; of 2 groups they are 1, 1"),
+        ({"train_sizes": [0.1, 0.11], "groups": X > 0}, "train_sizes must give different numbers; out of 2 groups"),
         ({"train_sizes": [10, 30], "replace": False}, "replace=False needs train_sizes below the number of rows, 30"),
     ],
 )

@@ -531,13 +531,13 @@ def _check_only_zero_one(decomposition: DecompositionName, labels: Any) -> None:
 def _check_one_row(name: str, values: Any) -> None:
     """Raise if each model has its own labels where they must be the same for all."""
     if values is not None:
-        raise ValueError(f"{name} must be 1-D, the same for all models; pass each model's own to update")
+        raise ValueError(f"{name} must be 1-D, with targets for all models; pass targets of single models to update")
 
 
 def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) -> None:
     """Raise unless observed labels are given for all models or for none."""
     if given and same_for_all:
-        raise ValueError("y_observed was given already, the same for all models")
+        raise ValueError("y_observed was given already when the summary was made, for all models")
     if before is not None and given != before:
         had, have = ("had", "has not") if before else ("had not", "has")
         raise ValueError(f"y_observed must be given for all models or none: those before {had} it, this one {have}")
@@ -546,7 +546,7 @@ def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) 
 def _check_some_models(n_models: int) -> None:
     """Raise if there are no models yet."""
     if not n_models:
-        raise ValueError("there are no models to decompose the loss of: call update first")
+        raise ValueError("there are no models yet, and so no loss to decompose: call update first")
 
 
 def _check_complete(name: str, sound: bool) -> None:

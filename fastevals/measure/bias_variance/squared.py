@@ -43,8 +43,8 @@ class BiasVariance(Decomposition[V]):
     variance : float
         Variance of the predictions around the main prediction.
     noise : float
-        Variance of the observed labels around the true ones (for Kohavi and Wolpert: of a sample's observed labels
-        among themselves).
+        Variance of the observed labels around the true ones (for Kohavi and Wolpert: variance of each sample's
+        observed labels, whatever the true label).
     cross_term : float
         The rest of the expected loss, which averages to zero if labels are observed independently of the models.
     """

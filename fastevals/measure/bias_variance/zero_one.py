@@ -46,7 +46,7 @@ Parts = dict[str, Ints]
 
 CELLS = 1 << 17  # counts of samples processed in one block, so that they stay in cache
 FEWEST_SAMPLES = 1 << 8  # samples in a block
-FEW_CLASSES, MANY_MODELS = 32, 8  # at most and at least so many for `count_bytes` to be faster
+FEW_CLASSES, MANY_MODELS = 32, 8  # `count_bytes` is faster up to 32 classes and from 8 models on
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)

@@ -262,7 +262,7 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
 def _check_same_kind(name: str, value: Any, kind: type) -> None:
     """Raise unless a value is of the same kind as the curve that it is compared with."""
     if not isinstance(value, kind):
-        hint = "; its points, worst and best curves are" if hasattr(value, "points") else ""
+        hint = ": pass its points, its worst or its best" if hasattr(value, "points") else ""
         raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}{hint}")
 
 

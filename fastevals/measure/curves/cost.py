@@ -268,7 +268,10 @@ class CostEnvelope(Frozen):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Build the envelope from the ROC hull: each vertex gives a line, and each slope the PC(+) where two meet."""
+        """Build the envelope from the ROC hull.
+
+        Each vertex gives a line, and the slope between two vertices gives the PC(+) at which their lines meet.
+        """
         hull = ranking_metrics.hull(counts)
         at = hull.cells()
         fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))

@@ -23,8 +23,8 @@ def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, pr
     """Return the net benefit of treating everyone at or above a predicted probability.
 
     It is ``tp / n - fp / n * pt / (1 - pt)`` with the counts at ``score >= pt``, in true positives per row; treating
-    no one has net benefit 0. Treating at probability pt implies that a false positive costs pt / (1 - pt) times what a
-    true positive gains.
+    no one has net benefit 0. Treating at probability pt implies that a false positive costs pt / (1 - pt) times the
+    gain of a true positive.
 
     Parameters
     ----------

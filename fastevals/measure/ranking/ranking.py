@@ -184,8 +184,8 @@ class Ranking(BaseRanking):
         Returns
         -------
         Ranking
-            The same ranking as from the rows, each repeated as often as it was counted. A sum of weights counts as one
-            row of its class, because the number of its rows is unknown.
+            The same ranking as `Ranking` makes from the rows that were counted. A sum of weights counts as one row of
+            its class, because the number of its rows is unknown.
 
         Raises
         ------

@@ -209,11 +209,11 @@ def _as_fixed_predictions(name: str, values: Any, n: int, n_repeats: int) -> NDA
     if array.ndim == 2 and array.shape[1] == n:
         raise ValueError(
             f"{name} has {array.shape[0]} rows of predictions (axis 0), but splits have {n_repeats} repetitions (each "
-            "pair of row numbers, and each split of another package's splitter, is one)"
+            "pair of row numbers counts as a repetition, and so does each split of another package's splitter)"
         )
     raise ValueError(
-        f"{name} must have shape ({n},), or ({n_repeats}, {n}) for predictions of each repetition (axis 0) of each row "
-        f"(axis 1); got {array.shape}"
+        f"{name} must have shape ({n},), or ({n_repeats}, {n}) with one prediction for each repetition (axis 0) and "
+        f"row (axis 1); got {array.shape}"
     )
 
 

@@ -275,7 +275,7 @@ class SplitVariance:
 
     @property
     def _tested(self) -> float:
-        """Number of distinct test rows, estimated from sizes, as a share of the total size of all test sets."""
+        """Number of distinct test rows, estimated from sizes, divided by the total size of all test sets."""
         times = float(np.sum(self.n_test))
         return min(times, self.fixed.n_rows) / times
 
