@@ -13,8 +13,8 @@ two learners, predictions on one test set     `mcnemar_test`                  in
                                                                               training sets
 two learners, counts of rows each gets        `mcnemar_test_of_table`         independent rows
 right and wrong
-two learners, any metric on one test set      `permutation_test`,             independent rows; scores on the same scale
-                                              `delong_test` (AUC)
+two learners, any metric on one test set      `permutation_test`,             independent rows; for `permutation_test`,
+                                              `delong_test` (AUC)             scores on the same scale
 two learners, AUCs on different rows          `delong_test_unpaired`          independent rows, no row in both sets
 two learners, any metric on different rows    `bootstrap_unpaired`            independent rows, no row in both sets
 two learners, k folds                         `corrected_resampled_t_test`    about normal; allows for shared rows
