@@ -351,7 +351,7 @@ def check_two_models(name: str, models: Collection[Any]) -> None:
 def check_several_groups(name: str, values: NDArray[Any]) -> None:
     """Raise if there is only one group."""
     if values.size < 2:
-        raise ValueError(f"{name} must have two groups or more to be drawn from, got one: {show(values[0])}")
+        raise ValueError(f"{name} must have at least two groups to resample, got one: {show(values[0])}")
 
 
 def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[Any], expected: NDArray[Any]) -> None:

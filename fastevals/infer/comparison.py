@@ -570,6 +570,6 @@ def _check_model_values(name: str, shape: tuple[int, ...], drawn: tuple[int, ...
     """Raise unless a user's function returns equal shapes for data and replicates, with models on the first axis."""
     if shape[:1] != (n_models,) or shape != drawn:
         raise ValueError(
-            f"metrics: {name} must return one number, or equally many, for each of {n_models} models; got shape "
-            f"{shape} for their matrices and {drawn} for those of a replicate"
+            f"metrics: {name} must return one number, or an array of one shape, for each of {n_models} models; got "
+            f"shape {shape} for their matrices and {drawn} for those of a replicate"
         )

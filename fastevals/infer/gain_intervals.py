@@ -57,7 +57,8 @@ def effective_rows(
         effective = np.array([clusters.effective(cuts, *each, alpha) for each in ends])
         n_alone = int(np.isnan(effective).sum())
         alone = (
-            f"Intervals need at least two clusters per bin, but {n_alone} of {len(ends)} rows have one: use fewer bins."
+            f"Intervals need at least two clusters per bin, but {n_alone} of {len(ends)} rows of the table have only "
+            "one: use fewer bins."
         )
         return effective, [alone] if n_alone else []
     if cuts.counts.tps.dtype.kind != "f":

@@ -264,7 +264,7 @@ def gain_table(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, at least 0. Each row is one independent observation.
     frequency_weight : array-like of shape (n_samples,), optional
-        Number of copies of each row. Excludes `sample_weight`.
+        Number of copies of each row. Not allowed with `sample_weight`.
     groups : array-like of shape (n_samples,), optional
         Cluster of each row, such as the customer: intervals then allow for correlation inside clusters.
     confidence_level : float in (0, 1)
@@ -294,10 +294,10 @@ def gain_table(
 
     Intervals of rates are Wilson's. They treat the boundaries of bins as fixed, although these are quantiles of the
     same rows. With weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective
-    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance is at
-    least that of independent rows whose weights, divided by the mean weight of their class, vary equally in both
-    classes. If rows were counted in ranges of scores, positives are expected values, and intervals are widened to
-    include all values that the ranges allow.
+    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance has a
+    lower limit: the variance for independent rows if weights, divided by the mean weight of the row's class, varied
+    equally in both classes. If rows were counted in ranges of scores, positives are expected values, and intervals are
+    widened to include all values that the ranges allow.
 
     References
     ----------
@@ -435,7 +435,7 @@ def _make_table(
         )
         cautions.append(
             "Rows were counted in ranges of scores: positives are expected values, and a threshold is the middle of a "
-            f"range. Intervals include the {open_positives:.3g} positives per bin, at most, that the ranges leave open."
+            f"range. Intervals are widened for positives whose bin is unknown (at most {open_positives:.3g} per bin)."
         )
     else:
         cautions += _divisions(cuts)

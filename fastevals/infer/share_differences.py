@@ -22,7 +22,7 @@ BISECTIONS = 60
 
 
 class GroupShares(NamedTuple):
-    """Successes and trials of shares; numbers of trials may be effective ones. No trials: the share is NaN.
+    """Successes and trials of shares. Trials may be effective numbers; without trials, the share is NaN.
 
     If the numbers of trials are estimated, `df` has the degrees of freedom of these estimates.
     """

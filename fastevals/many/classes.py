@@ -173,7 +173,7 @@ class ClassRankings(Result):
     def roc_auc(
         self, *, average: AreaAverage = "macro", multi_class: MultiClass = "ovr", max_fpr: float | None = None
     ) -> Any:
-        """Compute areas under the ROC curves of each class against the rest or of pairs of classes, or their average.
+        """Compute the AUC of each class against the rest or of each pair of classes, or an average of these AUCs.
 
         Parameters
         ----------

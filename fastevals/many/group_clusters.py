@@ -88,6 +88,6 @@ class ClusteredInfluences(NamedTuple):
         return ClusteredSpread(np.maximum(variances, 0.0), np.maximum(effective - 1, 1.0))
 
     def spread_of_mean(self, shares: Floats) -> ClusteredSpread:
-        """Return the variance of the mean of the groups' AUCs, whose shares are given."""
+        """Return the variance of the mean of the groups' AUCs, given the share of each group in the mean."""
         influences = self.influences * shares[self.codes]
         return self._replace(influences=influences, codes=np.zeros_like(self.codes), n_groups=1).spread()

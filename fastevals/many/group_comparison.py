@@ -37,7 +37,7 @@ LEAST_RELATIVE_ERROR = 1e-9  # of a difference: smaller standard errors are roun
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupComparison(Frozen):
-    """Differences of a metric between models in each group, from the strongest evidence that the model is worse.
+    """Differences of a metric between models in each group; the strongest evidence that a model is worse comes first.
 
     Arrays have one entry for each group and each model other than the reference.
 
@@ -225,8 +225,8 @@ def compare_groups(
 ) -> ComparisonsByGroup:
     """Compare models with a reference within each group of rows; groups where a model is worse come first.
 
-    Intervals and adjusted p-values are simultaneous over all groups: if the models are equal everywhere, any group is
-    called different with a probability of at most ``1 - confidence_level``. Nothing is resampled.
+    Intervals and adjusted p-values are simultaneous over all groups: if the models are equal in all groups, the
+    probability that any group is called different is at most ``1 - confidence_level``. Nothing is resampled.
 
     Parameters
     ----------

@@ -360,13 +360,15 @@ def group_differences(
     interval of the difference and the interval of the ratio therefore agree. Sidak's correction is conservative for
     differences that share a reference. Metrics that can be negative, such as "matthews", have no ratios.
 
-    Metrics that are not shares, and shares of weighted or clustered rows, use the number of trials that gives a share
-    the variance of the metric. The variance is the jackknife's for metrics of counts and DeLong's for AUCs, and sums
-    over clusters. It is averaged with an assumed variance that has a weight of 5 rows (of the rarer class, if the
+    For metrics that are not shares, and for shares of weighted or clustered rows, Wilson's limits use an effective
+    number of trials: the number for which a share would have the variance of the metric. The variance is the
+    jackknife's for metrics of counts, and DeLong's for AUCs. If rows are clustered, influences are summed by cluster
+    first. The result is averaged with an assumed variance that has a weight of 5 rows (of the rarer class, if the
     metric depends on both): Hanley and McNeil's variance for AUCs, and a share's otherwise. An estimated variance alone
-    is too small near the ends of the range. In clusters the assumed variance is used only if the estimate is 0. Except
-    for AUCs of independent rows, Wilson's limits then use Student's t with the number of these rows (in clusters, of
-    clusters with such rows) minus 1 as degrees of freedom (Korn and Graubard 1998).
+    is too small near the ends of the range. If rows are clustered, the assumed variance is used only if the estimate is
+    0. Except for AUCs of independent rows, Wilson's limits then use Student's t (Korn and Graubard 1998). Its degrees
+    of freedom are the number of rows (of the rarer class, if the metric depends on both) minus 1; if rows are
+    clustered, the number of clusters with such rows minus 1.
 
     A group has a caution if fewer than 5 rows of the rarer outcome are expected at the reference's value, because
     Wilson's limits of rare events are too close in the far tails that simultaneous intervals use.
@@ -536,10 +538,11 @@ def _outcomes(name: str, of: Matrices, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def _as_outcomes(share: Floats, variances: Floats, units: Floats, of_model: Floats, rows: int) -> tuple[Floats, Floats]:
-    """Return successes and effective trials: as many trials as give the share its variance.
+    """Return successes and effective trials: the number of trials for which a share has the variance of the metric.
 
-    The variance is a mean of the estimated variance, weighted by the number of units, and of the variance of `of_model`
-    trials, weighted by `rows`. If the estimated variance is 0 or unknown, it is the latter.
+    The variance is a weighted mean of two variances: the estimated variance, with the number of units as weight, and
+    the variance for `of_model` trials, with weight `rows`. If the estimated variance is 0 or unknown, only the second
+    is used.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         assumed = 1 / of_model

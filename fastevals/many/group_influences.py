@@ -1,8 +1,9 @@
 """Differences of two models' metrics within each group of rows, and the variances of these differences.
 
-A row's influence is how much the difference moves per unit of the row's weight: for a metric of counts how much it
-falls if the row is left out (the jackknife), for a mean of losses the row's deviation from the mean, and for the AUC
-the row's placement minus the mean placement of its class. A variance is a sum of squared influences.
+A row's influence is how much the difference moves per unit of the row's weight. For a metric of counts, it is how much
+the difference falls if the row is left out (the jackknife). For a mean of losses, it is the row's deviation from the
+mean. For the AUC, it is the row's placement minus the mean placement of the row's class. A variance is a sum of squared
+influences.
 """
 
 from __future__ import annotations

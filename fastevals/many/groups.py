@@ -303,7 +303,7 @@ def grouped_auc(
         Labels of two classes: numbers, booleans or strings.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class. Scores are compared within groups, and tie if exactly equal.
-    groups : array-like of shape (n_samples,), or several columns of it
+    groups : array-like of shape (n_samples,), or several such columns
         The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates, times, or
         other ordered values (intervals and periods of pandas, UUIDs, decimals, members of an enumeration). With
         several columns (a frame, a mapping, a list of columns, or a 2-D array with a column for each) the groups are
@@ -311,7 +311,8 @@ def grouped_auc(
     label, score : str, optional
         Columns of `y_true` and `y_score` if the first argument is a frame, or a mapping of columns.
     by : str or sequence of str, optional
-        Its column or columns of groups. `sample_weight` and `frequency_weight` are then names of columns, too.
+        Column or columns of `groups` in that frame or mapping. `sample_weight` and `frequency_weight` are then names of
+        columns, too.
     min_positives, min_negatives : int
         Leave out groups with fewer positives or negatives; `n_left_out` says how many groups these are.
     sample_weight : array-like of shape (n_samples,), optional
@@ -320,8 +321,8 @@ def grouped_auc(
     frequency_weight : array-like of shape (n_samples,), optional
         Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
     clusters : array-like of shape (n_samples,), optional
-        Cluster of each row (a patient, a user), if rows of a cluster are not independent; with ``interval="delong"``. A
-        cluster may have rows in several groups.
+        Cluster of each row (a patient, a user), if rows of a cluster are not independent. Requires
+        ``interval="delong"``. A cluster may have rows in several groups.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     interval : {None, "delong", "bootstrap"}
@@ -391,10 +392,10 @@ def grouped_auc(
     least = LeastRows.checked(min_positives, min_negatives)
     check_one_weight(sample_weight, frequency_weight)
     if clusters is not None and interval != "delong":
-        raise ValueError(f"clusters go with interval='delong', got interval={interval!r}")
+        raise ValueError(f"clusters require interval='delong', got interval={interval!r}")
     if clusters is not None and sample_weight is not None:
         raise ValueError(
-            "clusters do not go with sample_weight: pass the number of copies of each row as frequency_weight"
+            "clusters are not allowed with sample_weight: pass the number of copies of each row as frequency_weight"
         )
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
@@ -615,7 +616,7 @@ def grouped_metrics(
         Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics determine
         which of these are expected: numbers for errors; scores if any metric needs a ranking, probabilities or a
         threshold; otherwise predicted labels.
-    groups : array-like of shape (n_samples,), or several columns of it
+    groups : array-like of shape (n_samples,), or several such columns
         The group of each row, as for `grouped_auc`.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics to compute; the keys of a mapping name the results. A function takes the `ThresholdCounts` of a group
@@ -624,10 +625,10 @@ def grouped_metrics(
     label, score : str, optional
         Columns of `y_true` and `y_score` if the first argument is a frame, or a mapping of columns.
     by : str or sequence of str, optional
-        Its column or columns of groups. `sample_weight` is then the name of a column.
+        Column or columns of `groups` in that frame or mapping. `sample_weight` is then the name of a column, too.
     min_positives, min_negatives : int
-        Leave out groups with fewer positives or negatives; `n_left_out` says how many groups these are. These
-        arguments go with metrics of scores.
+        Leave out groups with fewer positives or negatives; `n_left_out` says how many groups these are. Only for
+        metrics of scores.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.
@@ -676,7 +677,7 @@ def grouped_metrics(
     specs = parse_metrics(metrics)
     kind = array_kind(metric_kinds(specs)) or SCORES
     if kind != SCORES and least != (0, 0):
-        raise ValueError(f"min_positives and min_negatives go with metrics of scores, got {listed(specs)}")
+        raise ValueError(f"min_positives and min_negatives require metrics of scores, got {listed(specs)}")
     given = GroupArguments.read(y_true, y_score, groups, sample_weight, label=label, score=score, by=by)
     with given.naming():
         if kind == SCORES:

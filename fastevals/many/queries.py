@@ -61,7 +61,7 @@ class QueryMetric(ValuesByKey):
     metric : str
         Name of the metric.
     queries : ndarray of shape (n_queries,)
-        The distinct ids, ascending; for tables, row numbers.
+        The distinct ids, ascending; row numbers if `y_true` is 2-D and `queries` is not given.
     values : ndarray of shape (n_queries,)
         The value of each query; NaN where it is undefined because no document is relevant.
     n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
@@ -141,14 +141,14 @@ def query_metrics(
         exponential gain.
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
-    queries : array-like of shape (n_documents,), or several columns of it, optional
+    queries : array-like of shape (n_documents,), or several such columns, optional
         The query of each document, in any order; the values may be of any type that `grouped_auc` accepts for groups.
         Rows already in ascending order of query are not moved. Without `queries`, each row of a 2-D `y_true` is a
         query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
         "recall@10" and "precision@10" always need a number of ranks.
-    n_relevant : mapping of query to int or to relevance, or sequence of these for a table, optional
+    n_relevant : mapping of query to int or to relevance, or sequence of these if `y_true` is 2-D, optional
         The number, or the relevance, of all relevant documents of each query, retrieved or not.
     gain : {"linear", "exponential"}
         The gain of a document of relevance y in (N)DCG: y, or 2**y - 1.

@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 MOST_DOCUMENTS = 2**31  # relevant documents of a query
 NAME = "n_relevant"
 SORTS = (
-    f"{NAME} must be a mapping of each query to its number of relevant documents, or to their relevance; for a table, "
-    "a sequence of these"
+    f"{NAME} must be a mapping of each query to its number of relevant documents, or to their relevance; if "
+    "y_true is 2-D, a sequence of these"
 )
 
 
@@ -98,8 +98,8 @@ class RelevantDocuments:
             other = np.flatnonzero((relevance > 0) & (relevance != 1))
             if other.size:
                 raise ValueError(
-                    f"{NAME} must give the relevance of each relevant document, not their number, for nDCG where "
-                    f"y_true has relevance other than 0 and 1, such as {show(relevance[other[0]])}"
+                    f"{NAME} must give the relevance of each relevant document, not their number, because nDCG "
+                    f"depends on it if y_true has relevance other than 0 and 1, such as {show(relevance[other[0]])}"
                 )
             ranks = np.minimum(self.counts, cuts[:, None])
             return np.append(0.0, np.cumsum(_discounts(int(ranks.max()))))[ranks]

@@ -150,7 +150,7 @@ class ConfusionMatrix(Result, Generic[V]):
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, at least 0. A weighted matrix has values, but no intervals or tests.
         frequency_weight : array-like of shape (n_samples,), optional
-            Number of copies of each row: whole numbers, as if rows were repeated. Excludes `sample_weight`.
+            Number of copies of each row: whole numbers, as if rows were repeated. Not allowed with `sample_weight`.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class ConfusionMatrix(Result, Generic[V]):
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
-        groups : array-like of shape (n_samples,), or several columns of it
+        groups : array-like of shape (n_samples,), or several such columns
             The group of each row, in any order, as `grouped_auc` takes them.
         labels : sequence, optional
             The classes in order; the second of two is the positive class. By default all labels in any group, sorted. A

@@ -275,7 +275,7 @@ def test_a_class_that_replicates_lack_leaves_the_others_be() -> None:
 )
 def test_a_function_that_has_no_value_for_each_model(function: Any) -> None:
     y, predicted = models(60)
-    with pytest.raises(ValueError, match="must return one number, or equally many, for each of 3 models; got shape"):
+    with pytest.raises(ValueError, match="must return one number, or an array of one shape, for each of 3 models; got"):
         compare_predictions(y, predicted, metrics=function, **QUICK)
 
 

@@ -96,7 +96,9 @@ def test_intervals_of_clusters_use_the_variance_between_them() -> None:
 def test_a_bin_with_one_cluster_has_no_interval_and_a_caution() -> None:
     table = gain_table(Y, np.arange(10)[::-1], 5, shares=[], groups=np.arange(10) // 2)
     assert np.isnan(table.low).tolist() == [True] * 5 + [False]
-    assert table.caution == "Intervals need at least two clusters per bin, but 5 of 6 rows have one: use fewer bins."
+    assert table.caution == (
+        "Intervals need at least two clusters per bin, but 5 of 6 rows of the table have only one: use fewer bins."
+    )
     assert table.rates.tolist() == [1.0, 0.5, 0.0, 0.5, 0.0, 0.4]
 
 

@@ -129,5 +129,5 @@ def test_small_groups_are_left_out_and_counted() -> None:
     with pytest.warns(fastevals.UndefinedMetricWarning, match="it needs two groups or more"):
         kept = grouped_auc(FRAME, **copies, min_positives=most, interval="bootstrap", n_resamples=9)  # type: ignore[arg-type]
     assert (kept.n_positives.tolist(), kept.n_left_out) == ([most], 1)  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match="min_positives and min_negatives go with metrics of scores, got 'accuracy'"):
+    with pytest.raises(ValueError, match="min_positives and min_negatives require metrics of scores, got 'accuracy'"):
         grouped_metrics(FRAME["y"], FRAME["y"], KEYS, "accuracy", min_positives=1)

@@ -621,9 +621,9 @@ def test_clusters_of_frames_copies_and_kept_groups() -> None:
 
 def test_clusters_that_are_refused_or_too_few() -> None:
     y, s, groups = [0, 1, 0, 1], [1, 2, 2, 3], list("aabb")
-    with pytest.raises(ValueError, match="clusters go with interval='delong', got interval='bootstrap'"):
+    with pytest.raises(ValueError, match="clusters require interval='delong', got interval='bootstrap'"):
         grouped_auc(y, s, groups, clusters=[0, 1, 2, 3], interval="bootstrap")
-    with pytest.raises(ValueError, match="clusters do not go with sample_weight"):
+    with pytest.raises(ValueError, match="clusters are not allowed with sample_weight"):
         grouped_auc(y, s, groups, clusters=[0, 1, 2, 3], interval="delong", sample_weight=[1] * 4)
     with pytest.raises(ValueError, match="clusters has 3 rows"):
         grouped_auc(y, s, groups, clusters=[0, 1, 2], interval="delong")

@@ -468,7 +468,7 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"n_relevant": {1: 1, 2: 1, 3: 1}}, "n_relevant must have only queries that have rows, got 3"),
         ((Y, S, Q), {"n_relevant": [1, 2]}, "n_relevant must be a mapping of each query to its number"),
         ((Y, S, Q), {"n_relevant": pd.Series([1, 1, 1], [1, 2, 2])}, "n_relevant must have each query once, but has 2"),
-        ((Y, S, Q), {"n_relevant": 3}, "to their relevance; for a table, a sequence of these, got 3"),
+        ((Y, S, Q), {"n_relevant": 3}, "to their relevance; if y_true is 2-D, a sequence of these, got 3"),
         ((Y, S, Q), {"n_relevant": {1: 1.5, 2: 1}}, "n_relevant[1] must be an integer, got 1.5"),
         ((Y, S, Q), {"n_relevant": {1: 1, 2: -1}}, "n_relevant[2] must be an integer from 0 to 2147483648, got -1"),
         ((Y, S, Q), {"n_relevant": {1: [1, -2], 2: 2}}, "n_relevant[1] must hold relevance, numbers from 0 to 1e+100"),
@@ -482,8 +482,8 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         (
             (Y, S, Q),
             {"n_relevant": {1: 4, 2: 4}},
-            "n_relevant must give the relevance of each relevant document, not their number, for nDCG where y_true has "
-            "relevance other than 0 and 1, such as 2",
+            "n_relevant must give the relevance of each relevant document, not their number, because nDCG depends on "
+            "it if y_true has relevance other than 0 and 1, such as 2",
         ),
         (([0.5, 0, 1], S, Q), {"n_relevant": {1: 4, 2: 4}}, "relevance other than 0 and 1, such as 0.5"),
         (([Y], [S], None), {"n_relevant": [1, 2]}, "n_relevant must have an entry for each of the 1 queries, got 2"),

@@ -208,15 +208,15 @@ def bootstrap(
     whichever is further out. These intervals cover the true value in 93 to 96 % of simulations, and in 92 to 95 % with
     20 positives. `Estimate.caution` warns if a class has fewer than 50 rows.
 
-    Summaries, and rankings from files or machines, have no rows to draw, so a few thousand cells are drawn instead. If
-    there are more than 2,048 thresholds, metrics of the whole curve share about 2,400 cells. If replicates choose a
-    metric's threshold, the metric's cells are close to the threshold that all rows choose. A metric at a fixed
-    threshold has four cells, and metrics of probabilities have 64 cells per octave. Replicates are shifted by the
-    difference between a metric's value for all rows and its value for the cells. Standard errors are within 2 % of
-    those from all cells. An interval does not depend on the other metrics asked for, and is the same whether the data
-    are in memory or in files. But only metrics at the same threshold, or of the whole curve, share replicates. If rows
-    are counted with `sample_weight`, draws are Poisson: from a cell with total weight W and sum of squared weights Q,
-    rows of weight Q / W are drawn, and their number is Poisson with mean W^2 / Q.
+    Summaries, and rankings counted from files or on several machines, have no rows to draw, so a few thousand cells are
+    drawn instead. If there are more than 2,048 thresholds, metrics of the whole curve share about 2,400 cells. If
+    replicates choose a metric's threshold, the metric's cells are close to the threshold that all rows choose. A metric
+    at a fixed threshold has four cells, and metrics of probabilities have 64 cells per octave. Replicates are shifted
+    by the difference between a metric's value for all rows and its value for the cells. Standard errors are within 2 %
+    of those from all cells. An interval does not depend on the other metrics asked for, and is the same whether the
+    data are in memory or in files. But only metrics at the same threshold, or of the whole curve, share replicates. If
+    rows are counted with `sample_weight`, draws are Poisson: from a cell with total weight W and sum of squared weights
+    Q, rows of weight Q / W are drawn, and their number is Poisson with mean W^2 / Q.
 
     Draws of unweighted rows are multinomial, with probabilities exact to 2**-48. Two alternatives need no resampling:
     `delong` for AUCs, and `proportion_interval` for proportions at a fixed threshold.
@@ -472,7 +472,7 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
     if (defined & (width >= 0) & (width <= TIE * np.abs(values).ravel())).any():
         warn_degenerate(f"the interval of {label}", "all its replicates are equal, so it has no width")
     elif (defined & np.isnan(low).ravel()).any():
-        reason = f"{method} finds none in {n} replicates (all on one side of the value, or fewer than two)"
+        reason = f"{method} finds no interval in {n} replicates (all on one side of the value, or fewer than two)"
         warn_undefined(f"the interval of {label}", reason)
 
 
@@ -488,7 +488,7 @@ def _caution(
     if limits.optimized is None:
         return ""
     if method != "BCa" and limits.is_by_another:
-        return f"the threshold was chosen on the same rows, and {method!r} does not correct for the optimism of that"
+        return f"the threshold was chosen on the same rows, and {method!r} does not correct for the resulting optimism"
     if method != "BCa":
         return f"a maximum overestimates its true value, and {method!r} does not fully correct for that"
     reasons = [few_rows_caution(class_sizes)] if class_sizes is not None else []

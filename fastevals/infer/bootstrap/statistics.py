@@ -168,7 +168,7 @@ def _as_rows(name: str, data: Any) -> list[NDArray[Any]]:
     found = list(arrays.values())
     check_resampled_rows(name, len(found[0]))
     if len(found[0]) < 2:
-        raise ValueError(f"{name} must have two rows or more to be drawn from, got one")
+        raise ValueError(f"{name} must have at least two rows to resample, got one")
     return found
 
 

@@ -129,7 +129,7 @@ class ReliabilityBand(Frozen):
         Probabilities, ascending. Where the band jumps, x is repeated: first with the edges to its left, then with those
         to its right.
     low, high : ndarray of shape (n_points,)
-        Calibrated probabilities, from `low` to `high`; both ascending.
+        Lower and upper edge of the band at each x, as calibrated probabilities; both ascending.
     too_low, too_high : ndarray of shape (n_ranges, 2)
         Ranges of probabilities, ascending, that are significantly too low and too high: adjacent probabilities (or
         cells) at which the diagonal leaves the confidence band, or the curve leaves the consistency band.

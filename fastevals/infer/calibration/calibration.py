@@ -144,8 +144,9 @@ def calibration(
       Rows with probability 0 or 1 add nothing if the outcome agrees.
     - Standard errors come from the one-step jackknife over rows or clusters, so they hold for weights, for clusters and
       for miscalibrated models. Quantiles are Student's t. The degrees of freedom are the number of rows or clusters
-      minus 1. For the slope, they are at most the number of rows of the rarer class minus 1, without the rows whose
-      probability is 0 or 1. Unequal weights have fewer degrees of freedom, by Kish's effective number of rows.
+      minus 1. For the slope, they are also at most the number of rows of the rarer class whose probability is neither 0
+      nor 1, minus 1. With unequal weights there are fewer degrees of freedom, because Kish's effective number of rows
+      is used.
     - Spiegelhalter's z is ``sum(w (y - p) (1 - 2 p))`` divided by its standard deviation under calibration,
       ``sqrt(sum(w**2 (1 - 2 p)**2 p (1 - p)))`` for weights w; with clusters, by the root of the sum of squares of the
       clusters' sums. It is above 0 if the Brier score is higher than the probabilities imply.
@@ -155,8 +156,9 @@ def calibration(
 
     The time is linear in the number of rows after sorting. For one model without weights, clusters and segments, the
     call needs about 40 bytes per row beyond the input; the result keeps 24 bytes per distinct probability for its bins.
-    Otherwise rows are not sorted until bins are asked for: about 10 bytes per row, 8 per further model, 8 for
-    weights and 4 for clusters (which the result keeps), and 80 bytes per cluster and model. `by` takes 60 per row.
+    Otherwise rows are not sorted until bins are requested. The call then needs about 10 bytes per row, plus 8 for each
+    further model, 8 for weights and 4 for clusters (the result keeps all of these), and 80 bytes per cluster and model.
+    `by` takes 60 bytes per row.
 
     References
     ----------

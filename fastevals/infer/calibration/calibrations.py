@@ -130,7 +130,7 @@ class Calibration(Frozen):
     conclusion : str
         What follows, in words.
     cautions : tuple of str
-        What may mislead, one sentence each.
+        Caveats, one sentence each.
     segments : CalibrationSegments or None
         Calibration of each segment; None without `by`.
 

@@ -445,9 +445,7 @@ def _calibration(
     """Return the result of one model."""
     totals, of_slope = model.totals, model.line.missing
     missing = "all probabilities are 0", model.with_slope_1.missing, of_slope, of_slope
-    no_interval = (
-        f"without one of the {'rows' if forecasts.n_clusters is None else 'clusters'} the estimate is undefined"
-    )
+    no_interval = f"leaving out one {'row' if forecasts.n_clusters is None else 'cluster'} makes the estimate undefined"
     estimates: dict[str, Any] = {
         quantity: _estimate(
             value, math.sqrt(spread.covariance[q, k, k]), float(spread.degrees[q, k]), settings.confidence_level,

@@ -40,7 +40,8 @@ class DecisionCost(Frozen):
         Cost of predicting no row positive minus the total, which is the profit of using the model; and this profit as a
         share of the cost of predicting no row positive.
     savings_over_all, savings_over_all_share : Estimate
-        Cost of predicting all rows positive minus the total, and this difference as a share of the first cost.
+        Cost of predicting all rows positive minus the total; and this difference as a share of the cost of predicting
+        all rows positive.
     """
 
     rule: str

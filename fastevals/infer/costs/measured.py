@@ -279,8 +279,8 @@ def _caution(spread: SkewedSpread) -> str:
     if not spread.skewness or spread.skewness**-2 >= FEW_AMOUNTS:  # a sum of n equal amounts has skewness n ** -0.5
         return ""
     return (
-        f"{SKEWED}: it is as skewed as a sum of {count_of(round(spread.skewness**-2), 'equal amount')}, and with fewer "
-        f"than {FEW_AMOUNTS}, such intervals cover the true value too rarely: use more rows"
+        f"{SKEWED}: the estimate is as skewed as a sum of {count_of(round(spread.skewness**-2), 'equal amount')}, and "
+        f"intervals of sums of fewer than {FEW_AMOUNTS} cover the true value too rarely: use more rows"
     )
 
 

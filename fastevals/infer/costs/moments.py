@@ -86,8 +86,8 @@ class SkewedSpread(NamedTuple):
         """Return the spread of an estimate from the influences of its units, which are divided by `unit`.
 
         `powers` are the sums over n units of the squares, cubes and fourth powers of these influences. `more` has the
-        influences of the typical rows, half of each of which is added. The variance of a sample's variance matches that
-        of chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
+        influences of the typical rows; half a row of each is added. The variance of a sample's variance matches that of
+        chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
         """
         if n < 2 or not np.isfinite(powers).all():  # which overflow only for amounts near the smallest float
             return cls(math.nan, math.nan, 0.0, 0.0)

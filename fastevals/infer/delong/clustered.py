@@ -20,7 +20,7 @@ from fastevals.infer.delong.weighted import WeightedMoments
 
 
 class Clusters(NamedTuple):
-    """The number of clusters that have the rarer class, and of equal ones that would be worth as much (Kish)."""
+    """The number of clusters that have the rarer class, and the effective number of these clusters (Kish)."""
 
     n: int
     effective: float

@@ -153,10 +153,10 @@ def delong(
     ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov is a sum of products divided by the class's
     number of rows minus 1.
 
-    With `sample_weight`, placements and their means are weighted. Each class's covariance is a sum of products of
-    deviations, each times its squared weight, divided by ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``. Here W, S2 and S3
-    are the sums of the class's weights, of their squares and of their cubes. If all n weights are 1, the divisor is n
-    (n - 1).
+    With `sample_weight`, placements and their means are weighted. Each class's covariance is a sum over its rows,
+    divided by ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``. A row adds its squared weight times the product of its
+    deviations in the two models. Here W, S2 and S3 are the sums of the class's weights, of their squares and of their
+    cubes. If all n weights are 1, the divisor is n (n - 1).
 
     With `groups`, the placements of a cluster's rows are summed by class, and the covariance includes the products of
     both sums [3]_. The degrees of freedom are the effective number of clusters of the class where it is smaller, minus
@@ -316,8 +316,8 @@ def delong_test_unpaired(
     ----------
     ranking_a, ranking_b : Ranking, RankingSummary or ThresholdCounts
         Two rankings of any number of rows, which must not share rows: for models on the same rows, `delong_test` has
-        more power. For weighted rows, pass a RankingSummary or its ranking. The doubt of summaries widens the interval,
-        and the smallest effect consistent with that doubt is tested.
+        more power. For weighted rows, pass a RankingSummary or its ranking. If a summary only bounds its AUC, the
+        interval is widened to allow for the bounds, and the smallest effect within the bounds is tested.
     method : {"t", "normal"}
         Null distribution of the statistic. "t": Student's t with Welch's degrees of freedom (as in pROC), which
         allows for variances estimated from few rows. "normal": the normal distribution, whose p-values are smaller.
@@ -423,7 +423,8 @@ class DelongResult(Frozen, Generic[V]):
     n_clusters : int or None
         Number of clusters that have the rarer class; None without `groups`.
     n_effective_clusters : float or None
-        Number of clusters of equal size that are worth as much: ``(sum of sizes)**2 / sum of sizes**2``.
+        Effective number of clusters (the number of equally large clusters with as much information):
+        ``(sum of sizes)**2 / sum of sizes**2``.
 
     Examples
     --------
@@ -538,7 +539,7 @@ class DelongResult(Frozen, Generic[V]):
 
     @property
     def n_effective_clusters(self) -> float | None:
-        """Number of clusters of equal size that are worth as much."""
+        """Effective number of clusters: the number of equally large clusters with as much information."""
         return None if self._clusters is None else self._clusters.effective
 
     @property

@@ -137,9 +137,9 @@ def permutation_test(
 
     Notes
     -----
-    The p-value is the share of permutations whose difference is at least as large as the observed one, up to rounding.
-    If k of n sampled permutations have such a difference, the p-value is (1 + k) / (1 + n), so that the test keeps its
-    level [3]_. Models with the same outputs have p = 1.
+    The p-value is the share of permutations whose difference is at least as extreme as the observed difference, up to
+    rounding; a one-sided test counts only the side of `alternative`. If k of n sampled permutations are as extreme, the
+    p-value is (1 + k) / (1 + n), so that the test keeps its level [3]_. Models with the same outputs have p = 1.
 
     For predicted labels, a permutation draws one binomial number for each true class and pair of different predictions.
     Rows are counted once; after that, the time does not depend on the number of rows. For accuracy, the exact test is

@@ -49,7 +49,7 @@ class CochranResult(SignificanceResult):
 
 
 def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:
-    """Test whether several models are all right equally often, on the same rows.
+    """Test whether several models are right equally often, on the same rows.
 
     Parameters
     ----------

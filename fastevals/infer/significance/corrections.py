@@ -1,4 +1,4 @@
-"""Adjust the p-values of several tests for their number."""
+"""Adjust the p-values of several tests for the number of tests."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "reje
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairwiseResult(Frozen, Sequence[SignificanceResult]):
-    """Tests of pairs of models, with p-values adjusted for their number; a sequence of `SignificanceResult`.
+    """Tests of pairs of models, with p-values adjusted for the number of pairs; a sequence of `SignificanceResult`.
 
     Printing shows a table of the pairs by ascending p, and the conclusion.
 

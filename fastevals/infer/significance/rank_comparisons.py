@@ -25,9 +25,9 @@ DEPENDS_ON_OTHERS = "Mean ranks depend on which algorithms are compared: adding 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankComparison(PairwiseResult):
-    """Tests of differences in mean rank, with p-values adjusted for their number; a sequence of `SignificanceResult`.
+    """Tests of differences in mean rank, with p-values adjusted for the number of pairs.
 
-    A `PairwiseResult` with these further attributes.
+    A `PairwiseResult`, that is, a sequence of `SignificanceResult`, with these further attributes.
 
     Attributes
     ----------

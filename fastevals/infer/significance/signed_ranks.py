@@ -354,7 +354,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative)
 def _check_exact_ranks(ranked: int, others: int, most: int) -> None:
     """Raise if the sum of ranks exceeds the sum for `most` differences; `others` is the number of ranked zeros."""
     if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
-        zeros = f", and {others} of 0 that are ranked" if others else ""
+        zeros = f", and {others} ranked zeros" if others else ""
         raise ValueError(
             f"method='exact' is for up to {most} nonzero differences (fewer if zeros are ranked), got "
             f"{ranked - others}{zeros}"

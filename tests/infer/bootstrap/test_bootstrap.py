@@ -378,7 +378,7 @@ Y, S = data(30)
         ({"method": "bca"}, "method must be one of 'BCa', 'percentile', 'basic', 'normal'; got 'bca'"),
         ({"alternative": "both"}, "alternative must be one of 'two-sided', 'less', 'greater'; got 'both'"),
         ({"groups": np.arange(29)}, "groups has 29 rows, but y_true has 30"),
-        ({"groups": np.zeros(30)}, "groups must have two groups or more to be drawn from, got one: 0.0"),
+        ({"groups": np.zeros(30)}, "groups must have at least two groups to resample, got one: 0.0"),
         ({"groups": np.full(30, np.nan)}, "groups must not be NaN"),
         ({"sample_weight": -np.ones(30)}, "sample_weight must not be negative"),
         ({"sample_weight": np.ones(3)}, "sample_weight has 3 rows, but y_true has 30"),

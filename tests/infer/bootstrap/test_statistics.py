@@ -115,7 +115,7 @@ def test_undefined_replicates_are_counted():
         ((X, Y[:3]), line, r"data\[1\] has 3 rows, but data\[0\] has 40"),
         ((), mean, "data is empty: it must hold at least one array"),
         (3.0, mean, r"data must be an array with rows, got 3.0"),
-        ([1.0], mean, "data must have two rows or more to be drawn from, got one"),
+        ([1.0], mean, "data must have at least two rows to resample, got one"),
         (X, "mean", "statistic must be a function or a mapping of names to functions, got 'mean'"),
         (X, {}, "statistic is empty: it must hold at least one function"),
         (X, lambda x: "a", "statistic '<lambda>' must return a number or an array of numbers, got 'a'"),

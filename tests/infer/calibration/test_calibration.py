@@ -240,7 +240,7 @@ def test_one_cluster_shows_no_variance() -> None:
     assert math.isnan(found.slope.confidence_interval.low)
     assert found.slope.value == pytest.approx(calibration(y, p).slope.value)
     assert found.cautions[1:] == (
-        "The ratio, intercept and slope have no interval: without one of the clusters the estimate is undefined.",
+        "The ratio, intercept and slope have no interval: leaving out one cluster makes the estimate undefined.",
     )
 
 

@@ -301,7 +301,7 @@ def test_few_rows_with_most_of_the_amount_are_said() -> None:
     assert even.total.caution == ""
     fixed = uneven["y_score"].fixed
     assert fixed is not None
-    assert fixed.total.caution.startswith("few rows carry most of the amount: it is as skewed as a sum of 1 equal")
+    assert fixed.total.caution.startswith("few rows carry most of the amount: the estimate is as skewed as a sum of 1 ")
     assert uneven.cautions[0].startswith("few rows carry most of the amount: intervals of the total cost of y_score")
 
 

@@ -408,7 +408,7 @@ def test_inputs() -> None:
         (
             (np.append(np.zeros(3_000), np.arange(1, 1001)), np.zeros(4_000)),
             {"method": "exact", "zeros": "pratt"},
-            "1000 nonzero differences .fewer if zeros are ranked., got 1000, and 3000 of 0 that are ranked$",
+            "1000 nonzero differences .fewer if zeros are ranked., got 1000, and 3000 ranked zeros$",
         ),
     ],
 )  # fmt: skip

@@ -634,7 +634,7 @@ def test_columns_of_blocks_and_groups_are_named(capsys, tmp_path):
     assert message in error(capsys, file, "--by", "g", "--algorithm", "a", "--algorithm", "b")
     models = ("--label", "y", *PAIR, "--group")
     assert "--group 'g' must not be NaN" in error(capsys, file, *models, "g")
-    assert "--group 'one' must have two groups or more to be drawn from" in error(capsys, file, *models, "one")
+    assert "--group 'one' must have at least two groups to resample" in error(capsys, file, *models, "one")
 
 
 def test_the_most_blocks(capsys, tmp_path):

@@ -571,7 +571,7 @@ def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
 def test_groups_must_be_groups(capsys, tmp_path):
     file = write(tmp_path, "one.csv", "y,a,g,h\n0,1,x,1\n1,2,x,NaN\n0,3,x,\n")
     options = ("report", file, "--label", "y", "--score", "a", "--group")
-    assert "--group 'g' must have two groups or more to be drawn from, got one: 'x'" in error(capsys, *options, "g")
+    assert "--group 'g' must have at least two groups to resample, got one: 'x'" in error(capsys, *options, "g")
     assert "--group 'h' has 2 missing values, the first at line 3" in error(capsys, *options, "h")
 
 
