@@ -231,7 +231,7 @@ def compare(
     confidence_level : float in (0, 1)
         Level of intervals; tests are at level 1 - `confidence_level`.
     separator, encoding, header : str, str and bool, optional
-        Form of a CSV file, where the file itself does not show it.
+        How a CSV file is written; only needed if the file does not show it.
     progress : bool
         Show a progress bar for the bootstrap (needs tqdm).
 
@@ -317,8 +317,9 @@ def report(
         Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
         with `sample_weight`.
     by : str or sequence of str, optional
-        Report means over this column's values, and a block for each of up to 100 values. With several models, also
-        report how much each differs from the first one in each value. Several columns are reported one by one.
+        Report means over this column's values and, if there are at most 100, a block for each value. With several
+        models, also report how much each model differs from the first one within each value. Several columns are
+        reported one by one.
     cross : bool
         Report on each combination of the values of the columns in `by`, instead of each column.
     pos_label : label, optional
@@ -330,8 +331,8 @@ def report(
     cost_fp, cost_fn : float, optional
         Costs of a false positive and a false negative; 1 if only the other cost or the prior is given.
     cost_fp_column, cost_fn_column : str, optional
-        Columns of costs that differ by row, such as amounts. A constant for one side and a column for the other go
-        together. Thresholds then have the lowest total cost, see `row_costs`.
+        Columns of costs that differ by row, such as amounts. One cost may be a constant (`cost_fp` or `cost_fn`) if the
+        other is a column. Thresholds then have the lowest total cost, see `row_costs`.
     cost_tp : float, optional
         Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.
     cost_tp_column : str, optional
@@ -350,7 +351,7 @@ def report(
     groups : str, optional
         Column of clusters, such as patients, whose rows are resampled together.
     separator, encoding, header : str, str and bool, optional
-        Form of a CSV file, where the file itself does not show it.
+        How a CSV file is written; only needed if the file does not show it.
     memory : int or str, optional
         Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data are read in two or
         more scans, with the same results.

@@ -68,7 +68,7 @@ def _escape(character: str) -> str:
 
 @contextmanager
 def naming_columns(arguments: Mapping[str, str], where: str = "") -> Iterator[None]:
-    """In errors, replace arguments by the columns that they stand for, and add where the rows are, if it is given."""
+    """In errors, name columns instead of the arguments that they were passed as; append `where` if it is given."""
     try:
         yield
     except ValueError as error:

@@ -359,7 +359,7 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
 def check_not_given(name: str, value: Any, metrics: str) -> None:
     """Raise if an option is given for metrics that do not use it."""
     if value is not None:
-        raise ValueError(f"{name} applies only to {metrics}, of which there are none; got {show(value)}")
+        raise ValueError(f"{name} applies only to {metrics}, and no such metric is requested; got {show(value)}")
 
 
 def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") -> None:

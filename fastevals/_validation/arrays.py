@@ -286,9 +286,9 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
     """Raise an error, because weighted counts lack what intervals and tests need; the message says what to use."""
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
-        "weights, which counts and summaries made before 0.5 don't hold: pass the rows with sample_weight= to "
-        "bootstrap or delong, count the rows again (a RankingSummary, a ConfusionSummary and a TargetSummary keep "
-        "squares), or with frequency_weight= if the weights are numbers of copies"
+        "weights, which such counts, and summaries made before 0.5, don't hold: pass the rows with sample_weight= "
+        "to bootstrap or delong, or count the rows again, in a RankingSummary, ConfusionSummary or TargetSummary, "
+        "which keep squares (if the weights are numbers of copies, give them as frequency_weight=)"
     )
 
 
@@ -405,8 +405,8 @@ def refuse_engines(name: str, values: Any) -> None:
     if engine is not None and is_frame(values):
         raise ValueError(
             f"{name} must hold rows, got a {type(values).__name__} of {engine.title()}: fastevals.scale.{engine}."
-            "summarize counts rows where they are, and report takes what it returns (or ranking, for calls that take "
-            f"one); {'toPandas()' if engine == 'spark' else 'compute()'} brings all rows here"
+            "summarize counts rows where they are, and its result can be passed to report (for calls that take a "
+            f"ranking, use ranking instead); {'toPandas()' if engine == 'spark' else 'compute()'} brings all rows here"
         )
 
 

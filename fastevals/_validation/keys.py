@@ -1,4 +1,4 @@
-"""Ordered Python objects as keys of groups: intervals, periods, UUIDs, decimals, enumerations, times of a zone."""
+"""Ordered Python objects as keys of groups: intervals, periods, UUIDs, decimals, enumerations, times with a zone."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def _check_cells(
 class Measurements(NamedTuple):
     """A learner's measurements as finite float64 in one dimension, and their original shape.
 
-    Measurements from estimates also have splits (unless each estimate is of another data set), a metric (None for a
+    Measurements from estimates also have splits (unless each estimate has its own data set), a metric (None for a
     function) and a direction (None if unknown).
     """
 

@@ -81,8 +81,8 @@ def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
     rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
     if rows and 2 * len(rows) <= len(called):
         raise ValueError(
-            f"{shown} must have a row for each data set, but {row_at(rows[0])} is {show(called[rows[0]])}, a summary "
-            "of the others by its name: leave it out, or rename it if it is a data set"
+            f"{shown} must have a row for each data set, but {row_at(rows[0])} is {show(called[rows[0]])}, by "
+            "its name a summary of other rows: leave it out, or rename it if it is a data set"
         )
 
 
@@ -97,7 +97,8 @@ class LongForm(NamedTuple):
         """Return how to convert the table."""
         rows, index = " and ".join(map(repr, self.rows)), self.rows[0] if len(self.rows) == 1 else self.rows
         return (
-            f"a row for each {self.on!r} of each {rows}, not a column for each: pivot it, as pandas does by "
+            f"one row for each combination of {rows} and {self.on!r}, not one column for each {self.on!r}: "
+            "pivot it, as pandas does by "
             f"pivot(index={index!r}, columns={self.on!r}, values={self.results[0]!r})"
         )
 

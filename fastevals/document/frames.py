@@ -62,7 +62,7 @@ def as_frame(columns: Columns, library: Library | None) -> Any:
 
 
 def _is_own(column: Array) -> bool:
-    """Return whether a column holds objects for which pandas has a type: intervals, periods and times of a zone."""
+    """Return whether a column holds objects for which pandas has a type: intervals, periods and times with a zone."""
     return column.dtype == object and column.size > 0 and type(column[0]).__module__.startswith("pandas.")
 
 

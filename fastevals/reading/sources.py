@@ -293,7 +293,7 @@ class _Streamed(NamedTuple):
 
 
 def open_stream(data: Any, title: str = "the stream") -> Source:
-    """Open a stream of record batches: a reader can be read once, any other object with a stream repeatedly."""
+    """Open a stream of record batches: a reader can be read only once, any other object with a stream repeatedly."""
     pa = import_optional("pyarrow", MISSING)
     can_repeat = not isinstance(data, pa.RecordBatchReader)
     with explained(title):
@@ -303,7 +303,7 @@ def open_stream(data: Any, title: str = "the stream") -> Source:
     def read(columns: list[str]) -> Iterator[Any]:
         stream = next(left, None) or (pa.RecordBatchReader.from_stream(_Streamed(data)) if can_repeat else None)
         if stream is None:
-            raise ValueError(f"{title} can be read once, and has been")
+            raise ValueError(f"{title} can be read only once, and has been read")
         for batch in stream:
             yield batch.select(columns)
 

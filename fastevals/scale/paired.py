@@ -392,9 +392,9 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the thresholds, as rows of `counts`, that are best in a trial draw, and one between each two of these.
+    """Return the thresholds that are best in some trial draw, and one between each two of these, as rows of `counts`.
 
-    If few thresholds are near the best one, return all of these.
+    If at most `FEW_THRESHOLDS` thresholds are near the best one, return all of them without trial draws.
     """
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))

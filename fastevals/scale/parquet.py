@@ -163,7 +163,9 @@ def ranking(
     wanted = None if exact is None else as_flag("exact", exact)
     most = free_bytes(POSITIVES_SHARE) if memory is None else as_bytes("memory", memory)
     if wanted and not reader.files.can_repeat:
-        raise ValueError(f"exact=True reads rows twice, but {reader.files.title} can be read once: write it to a file")
+        raise ValueError(
+            f"exact=True reads rows twice, but {reader.files.title} can be read only once: write it to a file"
+        )
     if wanted or (wanted is None and reader.files.can_repeat):
         try:
             found = exact_rankings(reader, thresholds, memory=most, progress=progress)

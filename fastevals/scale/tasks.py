@@ -71,7 +71,7 @@ def task_of(sent: bytes) -> Task:
 
 
 def _partition(name: str, columns: list[str], batches: Iterator[Any]) -> Source:
-    """Return the rows of a partition, which can be read once."""
+    """Return the rows of a partition, which can be read only once."""
 
     def selected(wanted: list[str]) -> Iterator[Any]:
         for batch in batches:

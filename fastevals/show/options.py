@@ -37,7 +37,7 @@ SEED = Option("N", "seed of the replicates (0)", parse=parse_integer)
 ON_MISSING_LABEL = Option("", "rows without a label or target", choices=OnInvalid)
 PROGRESS = Option("", "show a progress bar on stderr")
 SEPARATOR = ENCODING = Option()  # which `add_shared` adds
-HEADER = Option(doc="str, str and bool, optional: Form of a CSV file, where the file itself does not show it.")
+HEADER = Option(doc="str, str and bool, optional: How a CSV file is written; only needed if the file does not show it.")
 
 
 def takes(options: type[DataclassInstance]) -> Callable[[Call], Call]:

@@ -14,7 +14,8 @@ PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
         "errors": Caption("Errors", "prediction minus target; the outer bins hold all larger errors; dashed: none"),
         "within": Caption("Errors within a size", "share of rows with an error of at most that size"),
         "means": Caption(
-            "Predicted and observed", "means of ten equal parts of the rows, by prediction; dashed: equal"
+            "Predicted and observed",
+            "mean target against mean prediction in each tenth of the rows, sorted by prediction; dashed: equal",
         ),
         "groups": Caption(f"{AXIS}, by value", "dashed: the mean; orange: the interval excludes the mean"),
     },

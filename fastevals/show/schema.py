@@ -113,7 +113,7 @@ class CalibrationNumbers(TypedDict):
     predicted: Annotated[float, "sum of the probabilities, by weight"]
     observed: Annotated[float, "number of positives, or their weight"]
     ratio: Annotated[CalibrationNumber, "predicted / observed"]
-    intercept: Annotated[CalibrationNumber, "calibration intercept, with slope 1"]
+    intercept: Annotated[CalibrationNumber, "calibration intercept, fitted with the slope fixed at 1"]
     slope: Annotated[CalibrationNumber, "calibration slope"]
     error: Annotated[CalibrationNumber, "debiased calibration error in 10 bins of equal mass"]
     spiegelhalter: Annotated[SpiegelhalterNumbers, "Spiegelhalter's test"]
@@ -132,7 +132,7 @@ class ScoresModel(TypedDict):
         Ends, "range of priors for which this threshold has the least cost; null if it is not chosen by cost"
     ]
     operating_range: Annotated[
-        Ends, "range of priors for which the model is cheaper than predicting all rows, or no row, positive"
+        Ends, "range of priors for which the model costs less than predicting all rows positive or all rows negative"
     ]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics that tables show; null without intervals"]
     calibration: Annotated[CalibrationNumbers | None, "null unless scores are probabilities"]
@@ -242,7 +242,8 @@ class OverIntervals(TypedDict):
 
     method: Annotated[str | None, '"DeLong"; null if it does not apply']
     resamples_of_means: Annotated[
-        int | None, "bootstrap replicates of the means, drawn from the values, if there are more than 100 values"
+        int | None,
+        "number of bootstrap replicates of whole values, if the mean AUC's interval is from them; otherwise null",
     ]
     notes: Annotated[list[str], "cautions, in words"]
 

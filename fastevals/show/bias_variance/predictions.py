@@ -374,7 +374,7 @@ def _check_shape(
     hint = f"; --models-are {other} takes the other axis for models" if shape == (n_models,) else ""
     legal = f"({n_samples},)" + (f" or {predicted}" if each_model else "")
     raise ValueError(
-        f"{shown} must have shape {legal} beside predictions of {n_models} models and {n_samples} samples, "
+        f"{shown} must have shape {legal} to match predictions of {n_models} models and {n_samples} samples, "
         f"got {shape}{hint}"
     )
 
@@ -408,7 +408,7 @@ def read_table(
     pred = [name for name in columns if name not in wanted] if pred is None else pred
     if not pred:
         what = " of numbers" if numbers else ""
-        raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
+        raise ValueError(f"{file!r} has no column{what} for a model's predictions besides {', '.join(wanted.values())}")
     if columns.as_written:
         called = {wanted.get(name, f"column {name!r}"): name for name in columns if name not in numeric}
         written: dict[str, Any] = {each: columns[name] for each, name in called.items()}

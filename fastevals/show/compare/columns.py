@@ -96,7 +96,7 @@ def _choose_algorithms(
     if n_pairs > MOST_COMPARED:
         raise ValueError(
             f"{k} algorithms have {n_pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} "
-            f"names those to compare, {option('control')} one that each other is compared with"
+            f"names those to compare, {option('control')} the one that all others are compared with"
         )
     return algorithms
 

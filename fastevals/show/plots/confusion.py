@@ -57,7 +57,7 @@ def plot_confusion_matrix(matrix: ConfusionMatrix[Any], *, ax: Axes | None = Non
     check_kind("matrix", matrix, ConfusionMatrix)
     counts = np.asarray(matrix.counts)
     if counts.ndim != 2:
-        raise ValueError(f"matrix must be one, not a stack of them, got counts of shape {counts.shape}")
+        raise ValueError(f"matrix must be a single matrix, not a stack, got counts of shape {counts.shape}")
     if counts.shape[0] > MOST_CLASSES:
         raise ValueError(f"matrix must have at most {MOST_CLASSES} classes to be drawn, got {counts.shape[0]}")
     ax = style.get_axes(ax, style.SQUARE, 1)

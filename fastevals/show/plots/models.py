@@ -100,7 +100,7 @@ def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
     names = [name for name, _ in models]
     if not isinstance(color, Mapping):
         if len(names) > 1:
-            raise ValueError(f"color must be a mapping of names to colours where there are several, got {color!r}")
+            raise ValueError(f"color must be a mapping of names to colours if there are several models, got {color!r}")
         color = {names[0]: color}
     for name, each in color.items():
         check_choice("each name in color", name, names)
@@ -138,9 +138,11 @@ def as_bands(band: Any, models: Models, curve: str, label: str | None = None) ->
     names = [None] if label is not None else [name for name, _ in models]
     for name, each in bands.items():
         if name is None and names != [None]:
-            raise ValueError("band must be a mapping of the models' names to bands where curve is a mapping, got one")
+            raise ValueError(
+                "band must be a mapping of the models' names to bands if curve is a mapping, got a single band"
+            )
         if name is not None and names == [None]:
-            raise ValueError(f"band must be one {kind.__name__} where curve is one, got a mapping of names to them")
+            raise ValueError(f"band must be a single {kind.__name__} if curve is a single curve, got a mapping")
         check_choice("each name in band", name, names)
         check_choice("band.curve" if name is None else f"band[{name!r}].curve", each.curve, [curve])
     return {label if name is None else name: each for name, each in bands.items()}

@@ -45,7 +45,9 @@ class SplitRoles(NamedTuple):
 
     roles: list[Codes]
     n_splits: int  # of which the first are drawn
-    strips: dict[str, tuple[Codes, list[str]]]  # by name: the number of each row's class or group, and what they are
+    strips: dict[
+        str, tuple[Codes, list[str]]
+    ]  # by name: the code of each row's class or group, and what the codes stand for
 
 
 def plot_splits(

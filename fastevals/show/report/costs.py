@@ -114,7 +114,7 @@ def drawn_with_costs(metrics: dict[str, MetricSpec], rule: ThresholdRule) -> dic
 
 
 def measure_block(rows: ScoredRows, rule: ThresholdRule, plan: IntervalPlan | None, *, progress: bool) -> RowCosts:
-    """Return what decisions on a block's rows cost; there are no replicates without a plan, or for too many rows."""
+    """Return what decisions on a block's rows cost; without replicates if there is no plan or too many rows."""
     assert rows.amounts is not None
     rows = rows.repeated()
     assert rows.amounts is not None

@@ -47,7 +47,7 @@ class ReportData:
 
     @property
     def over(self) -> OverValues | None:
-        """Metrics over the values of the only --by column, or of the first that has several; None if none has."""
+        """The first of `overs`: metrics over the values of a --by column or of combinations; None without one."""
         return self.overs[0] if self.overs else None
 
     def key(self, block: ReportBlock) -> Any:
@@ -78,7 +78,7 @@ class ReportBlock:
     costs: RowCosts | None = None  # if they differ by row
     # For predictions, replicates: fewer than the plan's if its budget is too small.
     n_resamples: int | None = None
-    by: tuple[str, ...] = ()  # the --by column that `value` is of, or crossed columns
+    by: tuple[str, ...] = ()  # the --by column that has `value`, or the crossed columns
 
 
 @dataclass(frozen=True, slots=True)

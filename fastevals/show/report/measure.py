@@ -213,7 +213,7 @@ class Measure(NamedTuple):
             n_values = sum(summary.segments.of_key(key)[0] == columns for key in summary.blocks)
             if not have_blocks(range(n_values)):
                 crossed = " x ".join(map(repr, columns))
-                raise ValueError(f"{option('by')} {crossed} has {n_values} values, of which 100 are measured")
+                raise ValueError(f"{option('by')} {crossed} has {n_values} values; at most 100 are measured")
         for key, counted in summary.blocks.items():
             by, value = summary.segments.of_key(key)
             block = CertifiedBlock(counted)

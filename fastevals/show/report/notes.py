@@ -144,7 +144,8 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
     taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
     return [
         f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} only "
-        f"{'are' if count != 1 else 'is'} left out for all models: report on that model alone to keep these rows"
+        f"{'are' if count != 1 else 'is'} left out for all models: report on {printable(name)} "
+        "separately, so that the other models keep these rows"
         for name, count in taking
         if count
     ]

@@ -52,9 +52,9 @@ class ReportOptions:
         repeated rows. Not with `sample_weight`.""", is_column=True, goes_with=ROWS)
     by: str | Sequence[str] | None = own(
         "COLUMN", "report on each value of this column, and means; repeat",
-        """str or sequence of str, optional: Report means over this column's values, and a block for each of up to 100
-        values. With several models, also report how much each differs from the first one in each value. Several
-        columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
+        """str or sequence of str, optional: Report means over this column's values and, if there are at most 100, a
+        block for each value. With several models, also report how much each model differs from the first one within
+        each value. Several columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
     cross: bool = own(
         "", "report on combinations of the values of several --by",
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
@@ -78,8 +78,8 @@ class ReportOptions:
         "C", "column of each row's cost of a false positive", "", is_column=True, goes_with=ROWS)
     cost_fn_column: str | None = own(
         "C", "column of each row's cost of a false negative",
-        """str, optional: Columns of costs that differ by row, such as amounts. A constant for one side and a column for
-        the other go together. Thresholds then have the lowest total cost, see `row_costs`.""",
+        """str, optional: Columns of costs that differ by row, such as amounts. One cost may be a constant (`cost_fp` or
+        `cost_fn`) if the other is a column. Thresholds then have the lowest total cost, see `row_costs`.""",
         is_column=True, goes_with=ROWS)
     cost_tp: float | None = own(
         "C", "cost of a true positive, with column costs; < 0: gain",

@@ -252,19 +252,23 @@ def test_frames_as_people_keep_them(make: Any) -> None:
         found = friedman_test(make(before | columns))
         assert (tuple(found), found.names) == (tuple(plain), ("A", "B", "C"))
         assert found.datasets == tuple(list(before.values())[-1])
-    with pytest.raises(ValueError, match="results must have a row for each data set, but row 3 is 'Mean', a sum"):
+    with pytest.raises(
+        ValueError, match="results must have a row for each data set, but row 3 is 'Mean', by its name a sum"
+    ):
         friedman_test(make({"set": ["w", "x", "y", "Mean"], **columns}))
     with pytest.raises(ValueError, match=r"results\['D'\] must hold numbers, but has '0.7±0.1' at row 1; a"):
         friedman_test(make({**names, **columns, "D": ["0.5", "0.7±0.1", "1", "2"]}))
     long = make({"data": ["w", "w", "x", "x"], "learner": ["a", "b", "a", "b"], "score": [0.5, 0.6, 0.4, 0.7]})
     for test in (friedman_test, fastevals.nemenyi_test, fastevals.pairwise_tests):
-        with pytest.raises(ValueError, match=r"a row for each 'learner' of each 'data', .* pivot\(index='data'"):
+        with pytest.raises(
+            ValueError, match=r"one row for each combination of 'data' and 'learner', .* pivot\(index='data'"
+        ):
             test(long)
 
 
 def test_pandas_index_with_a_mean() -> None:
     frame = pd.DataFrame({"A": [1, 2, 1.5], "B": [2, 3, 2.5]}, index=["x", "y", "mean"])
-    with pytest.raises(ValueError, match="row 2 is 'mean', a summary of the others by its name: leave it out"):
+    with pytest.raises(ValueError, match="row 2 is 'mean', by its name a summary of other rows: leave it out"):
         friedman_test(frame)
 
 

@@ -296,7 +296,7 @@ def test_a_column_without_a_name_that_is_no_index_is_refused(capsys, tmp_path):
 def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
     file = write(tmp_path, f"{TABLE}{name},1.75,1.5,3\n")
     message = (
-        f"column 'set' must have a row for each data set, but line 6 is '{name}', a summary of the others by its name"
+        f"column 'set' must have a row for each data set, but line 6 is '{name}', by its name a summary of other rows"
     )
     assert message in error(capsys, file)
     assert message.replace("column", "--dataset") in error(capsys, file, "--dataset", "set")
@@ -356,7 +356,7 @@ def test_a_long_table_of_several_metrics_is_said(capsys, tmp_path):
     file = write(tmp_path, "dataset,method,acc,f1\nx,a,.5,.4\nx,b,.6,.3\ny,a,.5,.7\ny,b,.2,.6\n")
     (caution,) = compare_json(capsys, file)["cautions"]
     assert caution.startswith(
-        "if acc, f1 are metrics, the data have a row for each 'method' of each 'dataset', not a col"
+        "if acc, f1 are metrics, the data have one row for each combination of 'dataset' and 'method'"
     )
     assert compare_json(capsys, file, "--algorithm", "acc", "--algorithm", "f1")["cautions"] == []
 

@@ -165,7 +165,7 @@ def test_title_label_and_color(plot):
             plot(curve, ax=axes(), **options)
     with pytest.raises(ValueError, match="label must be the name of a single curve"):
         plot({"mine": curve}, ax=axes(), label="other")
-    with pytest.raises(ValueError, match="color must be a mapping of names to colours where there are several"):
+    with pytest.raises(ValueError, match="color must be a mapping of names to colours if there are several models"):
         plot({"mine": curve, "other": curve}, ax=axes(), color="red")
     with pytest.raises(ValueError, match=r"each name in color must be one of 'mine'; got 'mien' \(did you mean 'mine'"):
         plot({"mine": curve}, ax=axes(), color={"mien": "red"})
@@ -604,8 +604,8 @@ def test_a_band_that_does_not_belong_to_the_curve_is_named(curve):
         (mine, wrong, f"band.curve must be one of '{curve}'; got '{other}'"),
         ({"a": mine}, {"a": wrong}, f"band['a'].curve must be one of '{curve}'; got '{other}'"),
         ({"a": mine, "b": mine}, {"c": band}, "each name in band must be one of 'a', 'b'; got 'c'"),
-        ({"a": mine}, band, "band must be a mapping of the models' names to bands where curve is a mapping"),
-        (mine, {"a": band}, "band must be one ConfidenceBand where curve is one"),
+        ({"a": mine}, band, "band must be a mapping of the models' names to bands if curve is a mapping"),
+        (mine, {"a": band}, "band must be a single ConfidenceBand if curve is a single curve"),
         (mine, mine, "band must be a ConfidenceBand or a mapping of names to them, got"),
         ({"a": mine}, {"a": 3}, "band['a'] must be a ConfidenceBand, got int"),
     ]:
@@ -755,7 +755,7 @@ def test_a_confusion_matrix_has_counts_and_shares_of_the_true_class():
     for value, message in (
         (
             ConfusionMatrix(np.ones((2, 3, 3), int)),
-            r"matrix must be one, not a stack of them, got counts of shape \(2, 3",
+            r"matrix must be a single matrix, not a stack, got counts of shape \(2, 3",
         ),
         (ConfusionMatrix(np.eye(61, dtype=int)), "matrix must have at most 60 classes to be drawn, got 61"),
         (np.eye(2), "matrix must be ConfusionMatrix, got ndarray"),
