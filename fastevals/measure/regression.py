@@ -150,8 +150,8 @@ class RegressionMetrics(Frozen, Generic[V]):
         Infinite if the sum of squares exceeds the largest float (errors of about 1e154).
     mean_absolute_error, median_absolute_error : float or ndarray
         The median is exact: the middle error, or the mean of the middle two. With weights it is the lowest error at
-        which the cumulative weight exceeds half; where the cumulative weight is exactly half, the mean of that error
-        and the next.
+        which the cumulative weight exceeds half the total; but if the cumulative weight at an error is exactly half, it
+        is the mean of this error and the next.
     mean_absolute_percentage_error : float or ndarray
         Mean of ``abs(y_true - y_pred) / max(2**-52, abs(y_true))``, as a share (0.1 is 10 %); huge if a target is zero.
     r2 : float or ndarray

@@ -247,7 +247,7 @@ def cohen_kappa_score(
     Raises
     ------
     ValueError
-        If the true and predicted labels are incompatible, or an option is not as described.
+        If the two raters' labels are incompatible, or an option is not as described.
 
     Warns
     -----

@@ -55,8 +55,8 @@ def classification_report(
     Returns
     -------
     str or dict
-        The dict has a dict for each name, and a number for "accuracy". If some labels are not reported, or rows may
-        have several labels, "micro avg" takes the place of "accuracy".
+        The dict has a dict for each label and each average, and a number for "accuracy". If some labels are not
+        reported, or rows may have several labels, "micro avg" takes the place of "accuracy".
 
     Raises
     ------

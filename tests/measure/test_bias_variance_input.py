@@ -126,11 +126,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "observed of some": (
         lambda: BiasVarianceSummary(Y).update(Y, y_observed=Y).update(Y),
-        "y_observed must be given for all models or none: those before had it, this one has not",
+        "y_observed must be given for all models or none: earlier models have it, new ones do not",
     ),
     "merging some observed": (
         lambda: BiasVarianceSummary(Y).update(Y).merge(BiasVarianceSummary(Y).update(Y, y_observed=Y)),
-        "those before had not it, this one has",
+        "earlier models do not have it, new ones do",
     ),
     "merging another truth": (
         lambda: BiasVarianceSummary(Y).merge(BiasVarianceSummary([0, 1, 2])),

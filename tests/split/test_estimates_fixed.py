@@ -44,7 +44,7 @@ TARGET_METRICS: dict[str, Callable[[Any, Any], float]] = {
     "pinball_loss(quantile=0.2)": partial(twin.pinball_loss, quantile=0.2),
 }
 ASKED = [*list(TARGET_METRICS)[:-1], metric("pinball_loss", quantile=0.2)]
-same = pytest.mark.filterwarnings("ignore:the interval of .* it is the same in all")
+same = pytest.mark.filterwarnings("ignore:the interval of .* is the same in all")
 
 
 def quietly(*arguments: Any, **options: Any) -> Any:

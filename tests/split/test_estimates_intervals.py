@@ -102,7 +102,7 @@ def test_a_learner_that_is_never_wrong() -> None:
     ("asked", "p"), [("roc_auc", Y / 2), ("matthews", Y), ("brier_score", np.full(N, 0.5)), ("mean_squared_error", Y)]
 )
 def test_what_no_counts_tell_has_none_and_says_why(asked: str, p: Any) -> None:
-    with pytest.warns(UndefinedMetricWarning, match=f"interval of {asked} .* same in all 10 splits, .*resamples"):
+    with pytest.warns(UndefinedMetricWarning, match=f"interval of {asked} .* same in all 10 splits, .*use bootstrap"):
         assert np.isnan(interval(Y, p, KFold(10, rng=1), asked)).all()
 
 

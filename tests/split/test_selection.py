@@ -27,7 +27,7 @@ from tests.reference import selection as twin
 from tests.strategies import BOUNDED
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
-pytestmark = pytest.mark.filterwarnings("ignore:the interval of .* it is the same in all")
+pytestmark = pytest.mark.filterwarnings("ignore:the interval of .* is the same in all")
 
 MSE = "mean_squared_error"
 

@@ -88,8 +88,8 @@ def bias_variance(
         Each model's predictions for these samples: one row, entry or column per model. A memory-mapped array may be
         larger than memory.
     y_observed : array-like of shape (n_samples,) or (n_models, n_samples), mapping or frame, optional
-        Noisy targets: one per sample, or the targets observed with each model's training set (by the models' names if
-        they have names). The loss is then measured against these.
+        Noisy targets: one per sample, or the targets observed with each model's training set (matched by name if the
+        models have names). The loss is then measured against these targets.
     loss : {"squared", "zero_one"}
         Loss for numbers or for classes.
     decomposition : {"domingos", "kohavi-wolpert", "james"}
@@ -539,8 +539,8 @@ def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) 
     if given and same_for_all:
         raise ValueError("y_observed was given already when the summary was made, for all models")
     if before is not None and given != before:
-        had, have = ("had", "has not") if before else ("had not", "has")
-        raise ValueError(f"y_observed must be given for all models or none: those before {had} it, this one {have}")
+        had, have = ("have it", "do not") if before else ("do not have it", "do")
+        raise ValueError(f"y_observed must be given for all models or none: earlier models {had}, new ones {have}")
 
 
 def _check_some_models(n_models: int) -> None:

@@ -228,12 +228,12 @@ class SplitVariance:
                 successes, failures = (each * self._tested for each in outcomes)
                 ends = share_interval(successes, failures, "wilson", self.alpha, "two-sided")
                 return Interval(*map(float, ends))
-            because = f"it is the same in all {number} splits, so they don't show how the metric varies over other rows"
+            because = f"{name} is the same in all {number} splits, so they don't show how it varies over other rows"
         else:
             because = (
                 f"all {number} splits test the same rows, so they don't show how the metric varies over other rows"
             )
-        warn_undefined(f"the interval of {name}", f"{because}; bootstrap resamples rows")
+        warn_undefined(f"the interval of {name}", f"{because}; to resample rows, use bootstrap")
         return NOWHERE
 
     def margin(self, name: str, per_split: Floats) -> float:

@@ -30,7 +30,7 @@ from fastevals.split.splitters.base import Rows
 
 FEW_CELLS = 1 << 22  # up to this many steps in a repetition's test sets, one pass counts all sets (3 times as fast)
 VARIES = 1e-12  # relative to the mean square; a smaller variance is a rounding error
-PER_ROW = 2  # like FEW_CELLS, but per row: a single fold is always counted in one pass
+PER_ROW = 2  # one pass also counts all sets up to this many steps per row; a single fold never has more
 MOST_EXACT = 2**31  # with fewer pairs of rows, pairs are counted as integers
 
 

@@ -38,7 +38,7 @@ class HoldOut(Splitter):
     Parameters
     ----------
     test_size : float or int
-        Test rows: a share of all rows, which is rounded up, or a number.
+        Number of test rows, or their share of all rows (the number is then rounded up).
     train_size, validation_size : float or int, optional
         Share or number of rows for training and validation. By default there is no validation part, and all other rows
         are training rows. If the sizes don't add up to all rows, the remaining rows are in no part.
