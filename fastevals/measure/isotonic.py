@@ -21,7 +21,7 @@ from fastevals.measure.ranking_metrics import hull_rows
 from fastevals.results import Frozen
 
 ProperScore = Literal["brier_score", "log_loss"]
-HIGHEST_SHARE = 1 - 2.0**-53  # with negatives: rounded to 1, the share would give them an infinite log loss
+HIGHEST_SHARE = 1 - 2.0**-53  # of a block with negatives: a share rounded to 1 would give them an infinite log loss
 SCORES = {"brier_score": brier_score, "log_loss": log_loss}
 
 

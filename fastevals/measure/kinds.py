@@ -59,7 +59,7 @@ class Kind(ABC):
 
     @abstractmethod
     def as_array(self, name: str, values: Any) -> Array:
-        """Return predictions as a 1-D array; leave checks that need a pass over the rows for later if possible."""
+        """Return predictions as a 1-D array; if possible, postpone checks that need a pass over the rows."""
 
     @abstractmethod
     def as_truth(self, name: str, values: Any) -> Array:

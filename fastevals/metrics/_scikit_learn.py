@@ -162,7 +162,7 @@ def _wraps(function: FunctionType, cell: CellType) -> bool:
 def copied(
     function: FunctionType, globals_: dict[str, Any], module: str, cells: tuple[CellType, ...] | None
 ) -> FunctionType:
-    """Return a new function with the same code, which says that it belongs to `module`."""
+    """Return a new function with the same code, whose `__module__` is `module`."""
     result = FunctionType(function.__code__, globals_, function.__name__, function.__defaults__, cells)
     update_wrapper(result, function)
     result.__kwdefaults__ = function.__kwdefaults__

@@ -330,7 +330,7 @@ def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
-    """Keep points up to `first`, the last point, and points in between that `matters` selects by their neighbours."""
+    """Keep points up to `first`, later points that `matters` selects by their neighbours, and the last point."""
     n = counts.thresholds.size
 
     def keep(rows: slice) -> NDArray[np.bool_]:

@@ -145,7 +145,7 @@ class _Switch:
         self.lock = threading.RLock()
         self.holders: set[Any] = set()
         self.elsewhere: set[tuple[str, str]] = set()  # module and name, of stand-ins found outside scikit-learn
-        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # by id of a function: it and its stand-in
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # by a function's id: the function, its stand-in
         self.reduce_batch: Any = None
 
     def enter(self, holder: Any) -> None:

@@ -140,7 +140,7 @@ class FixedByDesign(NamedTuple):
 
     kind: str | None  # "rows": the rows themselves; "classes": the class shares; None: nothing, except by chance
     n_rows: int  # in one test set, if all test sets are the same rows; otherwise in all the data
-    share: float = 1.0  # share of its variance that test sets don't show
+    share: float = 1.0  # share of the variance due to `kind` that test sets don't show
 
 
 class SplitDesign(NamedTuple):

@@ -87,7 +87,7 @@ def test_the_same_bits_at_any_number_of_threads_and_of_any_replicates() -> None:
         (
             BootstrapSplit(stratified=True),
             {"X": None, "y": [0, 1, 2]},
-            "a class of a stratified BootstrapSplit needs 2 rows or more, got 1",
+            "at least one class of a stratified BootstrapSplit needs 2 rows or more, got 1",
         ),
         (
             BootstrapSplit(stratified=True),

@@ -81,7 +81,7 @@ class BootstrapSplit(Splitter):
 
     @staticmethod
     def _needs(frame: SamplingFrame) -> str:
-        return "a class of a stratified BootstrapSplit" if frame.labels.size else "BootstrapSplit"
+        return "at least one class of a stratified BootstrapSplit" if frame.labels.size else "BootstrapSplit"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
