@@ -164,7 +164,7 @@ def confidence_band(
     if doubts:
         raise ValueError(
             "ranking must have counts at each positive score, but it has ranges of scores, within which the curve is "
-            "unknown: count the rows in more cells, or use exact=True and enough memory= for one range"
+            "unknown: count the rows in more cells, or use exact=True with enough memory= for one scan"
         )
     check_choice("curve", curve, CurveName)
     check_choice("kind", kind, BandKind)

@@ -137,12 +137,12 @@ class GroupComparison(Frozen):
         elif n:
             yield (
                 f"In none of {count_of(n, noun)} is {name} significantly worse than {reference} by {metric}; the "
-                f"strongest evidence of it is in {self._described(mine[0])}."
+                f"strongest evidence is in {self._described(mine[0])}."
             )
         else:
             yield f"In no {noun} can {name} be tested against {reference} by {metric}."
         if better.size:
-            yield f"It is significantly better in {count_of(better.size, noun)}."
+            yield f"{name} is significantly better in {count_of(better.size, noun)}."
         equality = self.heterogeneity[model]
         if equality.effect is not None:
             yield _conclude_equality(equality, equality.effect, mine.size, noun)

@@ -216,7 +216,10 @@ class GroupDifferences(Frozen):
                 f"{high:.3g}; adjusted {pvalue_text(float(self.adjusted_pvalues[k]), 'two-sided')})."
             )
         if differing.size > GROUPS_NAMED:
-            yield f"It differs significantly in {differing.size - GROUPS_NAMED:,} more of {count_of(n, 'group')}."
+            yield (
+                f"The {self.metric} differs significantly in {differing.size - GROUPS_NAMED:,} more of "
+                f"{count_of(n, 'group')}."
+            )
         if not differing.size and n:
             least = pvalue_text(float(np.nanmin(self.adjusted_pvalues)), "two-sided")
             yield (
@@ -629,7 +632,7 @@ def _cautions(
     if what != RARER:
         expected = own.trials * np.minimum(against.values, 1 - against.values)
         for k in np.flatnonzero(expected < FEW_EXPECTED):
-            cautions[k] = f"only {expected[k]:.2g} {plural} expected in the rarer outcome: merge small groups"
+            cautions[k] = f"the rarer outcome is expected in only {expected[k]:.2g} {plural}: merge small groups"
     for numbers, one, several in ((measured.n_clusters, "cluster", "clusters"), (measured.n_trials, what, plural)):
         few = np.zeros(0) if numbers is None else numbers[places]
         for k in np.flatnonzero(few < FEW_TRIALS):

@@ -111,7 +111,7 @@ def test_the_worst_groups_come_first() -> None:
     assert (losses.groups[0], losses.differences[0] > 0, losses.is_worse[0]) == ("b", True, True)
     swapped = compare_groups(Y, MODELS, GROUPS, reference="new")["roc_auc"]
     assert (swapped.groups[-1], swapped.is_better.tolist()) == ("b", [False, False, False, True])
-    assert "It is significantly better in 1 group." in swapped.conclusion
+    assert "old is significantly better in 1 group." in swapped.conclusion
 
 
 def test_intervals_are_simultaneous() -> None:
@@ -202,7 +202,7 @@ def test_groups_that_say_nothing() -> None:
     assert cautions["c"].startswith("the models are alike on these rows")
     assert found.pvalues[found.groups == "c"].tolist() == [1.0]
     assert math.isnan(found.heterogeneity["new"].pvalue)
-    assert "new significantly worse than old by roc_auc; the strongest evidence of it is in c (0," in found.conclusion
+    assert "new significantly worse than old by roc_auc; the strongest evidence is in c (0," in found.conclusion
 
 
 def test_keys_and_rows_in_any_order() -> None:

@@ -190,7 +190,7 @@ def test_rare_events_have_a_caution() -> None:
     rng = np.random.default_rng(4)
     predicted, groups = rng.random(1020) < 0.05, np.repeat([0, 1], [1000, 20])
     found = group_differences(np.ones(1020, int), predicted, groups, "prediction_rate")["prediction_rate"]
-    assert re.fullmatch(r"only [01].\d+ rows expected in the rarer outcome: merge small groups", found.cautions[0])
+    assert re.fullmatch(r"the rarer outcome is expected in only [01].\d+ rows: merge small groups", found.cautions[0])
 
 
 def test_the_worst_groups_come_first_and_are_named() -> None:

@@ -71,7 +71,7 @@ class Limits(NamedTuple):
 
 NO_LIMITS = Limits()
 DEBIASED = "debiased percentile"  # replaces BCa for metrics that are maxima
-WIDER = f"wider of BCa and {DEBIASED}"  # and for metrics at a threshold that maximises another
+WIDER = f"wider of BCa and {DEBIASED}"  # replaces BCa for metrics at a threshold that maximises another metric
 
 
 def interval_method(method: str, limits: Limits) -> str:

@@ -233,7 +233,7 @@ def calibration(
 
 
 def _of_subject(subject: Any) -> tuple[Forecasts, Any]:
-    """Return the forecasts that a ranking, counts or a summary has counted, and the positive class."""
+    """Return the forecasts counted in a ranking, in counts or in a summary, and the positive class."""
     if is_summary(subject) and hasattr(subject, "are_probabilities"):
         counts, positive = subject._pooled(), subject._labels[0]
         forecasts = CountedForecasts.of(counts, subject._pooled_squares())

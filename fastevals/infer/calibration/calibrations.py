@@ -229,7 +229,11 @@ class Calibration(Frozen):
         rarer, n = min(("positive", n_positives), ("negative", n_negatives), key=lambda side: side[1])
         if n < FEW_ROWS:
             rows = count_of(n, f"{rarer} row")
-            few = f"The weights leave the precision of only {rows}" if self.is_weighted else f"Only {rows}"
+            few = (
+                f"With these weights, rows are worth only {rows} of equal weight"
+                if self.is_weighted
+                else f"Only {rows}"
+            )
             sentences.append(f"{few}: intervals and tests of calibration are rough below {FEW_ROWS}; collect more.")
         if self.n_clusters is not None and 1 < self.n_clusters < FEW_CLUSTERS:
             few = count_of(self.n_clusters, "cluster")

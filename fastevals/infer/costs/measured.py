@@ -35,7 +35,7 @@ from fastevals.results import NOWHERE, Interval
 Floats = NDArray[np.float64]
 
 HALL = "Hall"  # method of intervals for decisions that are not chosen on the rows
-WIDER = f"wider of {HALL} and {DEBIASED}"  # and for thresholds that are
+WIDER = f"wider of {HALL} and {DEBIASED}"  # method for thresholds chosen on the rows
 SKEWED = "few rows carry most of the amount"
 FEW_AMOUNTS = 10  # equal amounts; intervals of totals that are more skewed cover the true value too rarely
 

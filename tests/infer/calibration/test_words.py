@@ -55,8 +55,8 @@ def test_a_few_heavy_rows_are_cautioned_and_have_wide_intervals() -> None:
     found = calibration(y, p, sample_weight=weights)
     heavy = (weights[y].sum() ** 2 / np.square(weights[y]).sum()).round()
     assert found.cautions[0] == (
-        f"The weights leave the precision of only {heavy:.0f} positive rows: intervals and tests of calibration are "
-        "rough below 50; collect more."
+        f"With these weights, rows are worth only {heavy:.0f} positive rows of equal weight: intervals and tests of "
+        "calibration are rough below 50; collect more."
     )
     log_low, log_high = np.log(found.ratio.confidence_interval)
     assert (log_high - log_low) / 2 / (found.ratio.standard_error / found.ratio.value) > 2.5  # not 1.96
