@@ -334,7 +334,7 @@ def report(
         Columns of costs that differ by row, such as amounts. One cost may be a constant (`cost_fp` or `cost_fn`) if the
         other is a column. Thresholds then have the lowest total cost, see `row_costs`.
     cost_tp : float, optional
-        Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.
+        Cost of a true positive, such as a fee, if another cost differs by row; a benefit is < 0.
     cost_tp_column : str, optional
         Column of each row's cost of a true positive.
     prior : float, optional

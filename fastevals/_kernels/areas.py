@@ -163,9 +163,9 @@ def upper_hull(x, y, hull):
 def rows_above(x, y, edges, start, stop, found):
     """Write the rows from `start` to `stop` that lie above a polyline or are its vertices; return their number.
 
-    x and y are integers that ascend, `edges` the rows of the polyline's vertices from 0 to the last row. Most strides
-    have no such row: even the corner with the x of a stride's first row and the y of its last row is not above the
-    polyline.
+    x and y are ascending integers; `edges` holds the rows of the polyline's vertices, from 0 to the last row. Most
+    strides have no such row: even the corner with the x of a stride's first row and the y of its last row is not above
+    the polyline.
     """
     n = 0
     edge = np.searchsorted(edges, start, side="right") - 1

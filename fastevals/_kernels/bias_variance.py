@@ -48,7 +48,10 @@ def merge_one(n, m, high, low, squares, delta, within):
 
 @kernel
 def merge_sums(n, m, shift, first, second, high, low, squares):
-    """Merge m models with n others; `first` and `second` sum the m models' differences from a shift and the squares."""
+    """Merge m models with n others.
+
+    `first` has the sums of the m models' differences from a shift, `second` the sums of the squared differences.
+    """
     for j in range(shift.size):
         distance = first[j] / m
         within = second[j] - first[j] * distance

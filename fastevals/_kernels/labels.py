@@ -88,7 +88,7 @@ def enter_keys(keys, first, n, slots):
 
 @kernel
 def note_first(codes, start, first):
-    """Where first[code] is still -1, write the code's first row to it; the first of the `codes` is row `start`."""
+    """Where first[code] is still -1, write the code's first row to it; codes[0] is the code of row `start`."""
     for i in range(codes.size):
         if first[codes[i]] < 0:
             first[codes[i]] = start + i

@@ -635,7 +635,7 @@ def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple
         names, codes = unique_inverse(as_groups(shown, column))
         named = name_values(names.tolist())
         if None in named:
-            raise ValueError(f"{shown} must not be missing, got {names[named.index(None)]!r} among numbers")
+            raise ValueError(f"{shown} must not have missing values, got {names[named.index(None)]!r} among numbers")
         order = sorted(range(len(named)), key=named.__getitem__)
         return [named[k] for k in order], np.argsort(order)[codes]
     if column.dtype.kind in "ib":

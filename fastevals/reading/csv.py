@@ -437,7 +437,7 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
             if of_two_bytes
             else f"which text never has, the first in {where}"
         )
-        raise ValueError(f"{str(path)!r} can't be read as CSV: it has zero bytes, {what}")
+        raise ValueError(f"{str(path)!r} can't be read as CSV: it has NUL bytes, {what}")
     told = re.match(r"sep=([^\r\n])(\r\n?|\n)", text)
     if told is not None:
         text = text[told.end() :]

@@ -205,7 +205,7 @@ class ProbabilitySummary(Summary):
 
     def __repr__(self) -> str:
         if not self.are_probabilities and self._extremes[0] < math.inf:
-            return "ProbabilitySummary(of scores that are no probabilities)"
+            return "ProbabilitySummary(of scores that are not probabilities)"
         return f"ProbabilitySummary({self.n_positives + self.n_negatives} rows, {self.n_positives} positives)"
 
     def brier_score(self) -> float:

@@ -291,8 +291,8 @@ class RankingSummary(Summary):
     def _fits(self, counts: NDArray[Any]) -> bool:
         """Return whether a chunk can be counted in the grid.
 
-        The grid's cells may leave at most a few times as many pairs of rows in doubt as cells fitted to the chunk
-        would. A grid of atoms must leave no pair in doubt.
+        It can be if the grid's cells leave at most a few times as many pairs of rows in doubt as cells fitted to the
+        chunk would leave. A grid of atoms must leave no pair in doubt.
         """
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)

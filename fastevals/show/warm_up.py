@@ -31,9 +31,9 @@ disk so that no later process waits for it. Print where it is and how large.
 Kernels that are already there are not compiled again.
 """
 EPILOG = """\
-The folder is "fastevals" in NUMBA_CACHE_DIR, else beside the package, else in
-the user's cache folder: the first of these that is writable. In a Dockerfile,
-as root, so that all users share it:
+The code is kept in a folder named "fastevals", in the first of these places
+that is writable: NUMBA_CACHE_DIR, next to the package, the user's cache folder.
+To share it between all users of an image, run the command as root:
 
   RUN pip install ./fastevals && fastevals warm-up
 

@@ -254,7 +254,7 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
         (b"PK\x03\x04\0\0", "y", "it is a ZIP archive or a workbook, of Excel for instance; unpack it, or save it"),
         (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all its values are 64-bit integers"),
         (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where column names should"),
-        ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has zero bytes, as text in --encoding utf-16-le has"),
+        ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has NUL bytes, as text in --encoding utf-16-le has"),
         (b"y,a\n\n0,1\n\n0,1,2\n", "y", "line 5 has 3 columns, but line 1 has 2"),
         (b'y,a\n"0\n0",1\n0,\n', "a", "1 missing value, the first at line 4"),
     ],
@@ -453,7 +453,7 @@ def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeyp
             ["--score", "\u00e9t\u00e9"],
             r"'e\u0301te\u0301', not '\xe9t\xe9'?",
         ),
-        ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has zero bytes, which text never has, the first in line 2"),
+        ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has NUL bytes, which text never has, the first in line 2"),
     ],
 )
 def test_messages_name_option_line_and_way_out(tmp_path, capsys, content, arguments, said):

@@ -64,7 +64,7 @@ def check_cost_options(options: ReportOptions) -> dict[str, str]:
             columns = ", ".join(option(f"{name}_column") for name in SIDES)
             raise ValueError(
                 f"{option('cost_tp')} goes with {columns} or {option('cost_tp_column')}; if costs are the same in all "
-                f"rows, subtract it from {option('cost_fn')}"
+                f"rows, subtract the cost of a true positive from {option('cost_fn')} instead"
             )
         return {}
     column = option(f"{next(iter(given))}_column")

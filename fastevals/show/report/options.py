@@ -82,8 +82,8 @@ class ReportOptions:
         `cost_fn`) if the other is a column. Thresholds then have the lowest total cost, see `row_costs`.""",
         is_column=True, goes_with=ROWS)
     cost_tp: float | None = own(
-        "C", "cost of a true positive, with column costs; < 0: gain",
-        "float, optional: Cost of a true positive, such as a fee, if another cost differs by row; negative: a benefit.",
+        "C", "cost of a true positive, if another cost is a column",
+        "float, optional: Cost of a true positive, such as a fee, if another cost differs by row; a benefit is < 0.",
         parse_number, goes_with=SCORES)
     cost_tp_column: str | None = own(
         "C", "column of each row's cost of a true positive",
