@@ -217,7 +217,7 @@ class _Once(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if option is not None and self.first is not None:
-            raise argparse.ArgumentError(self, f"must be given once, got {self.first!r} and {values!r}")
+            raise argparse.ArgumentError(self, f"must be given only once, got {self.first!r} and {values!r}")
         self.first = values
         setattr(namespace, self.dest, values)
 

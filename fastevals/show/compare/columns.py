@@ -139,7 +139,7 @@ def _cautions(
     for name, column in results.items():
         if name not in called and _numbers_rows(name, column, alone):
             hint = f"leave it out by {option('dataset', name)}"
-            yield f"{printable(name)} looks like numbers of the rows, not results: if so, {hint}"
+            yield f"{printable(name)} looks like row numbers, not results: if so, {hint}"
     if options.higher_is_better and _are_ranks(list(results.values())):
         hint = option("lower_is_better", True)
         yield f"rows look like ranks, and the highest rank was treated as the best: if rank 1 is best, give {hint}"

@@ -114,8 +114,8 @@ class OfClasses:
 
     matrix: ConfusionMatrix
     metrics: dict[str, Floats]  # of each class
-    intervals: dict[str, Interval] = field(default_factory=dict)  # of each class: arrays
-    wilson: dict[str, Interval] = field(default_factory=dict)  # of shares whose intervals have no width; arrays
+    intervals: dict[str, Interval] = field(default_factory=dict)  # arrays with an entry for each class
+    wilson: dict[str, Interval] = field(default_factory=dict)  # arrays, for proportions whose intervals have no width
 
 
 class ThresholdRule(NamedTuple):

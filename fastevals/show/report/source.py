@@ -328,11 +328,11 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         return report_counted(data, models, plan, options)
     if label is not None and target is not None:
         raise ValueError(
-            f"{option('target')} is a column of numbers, {option('label')} one of classes: give one of them"
+            f"{option('target')} names a column of numbers, {option('label')} a column of classes: give only one"
         )
     if target is not None and options.pos_label is not None:
         raise ValueError(
-            f"{option('pos_label')} goes with {option('label')}; {option('target')} is a column of numbers"
+            f"{option('pos_label')} goes with {option('label')}; {option('target')} names a column of numbers"
         )
     for name, value in (("label", label or target), ("pred", models)):
         if not value:

@@ -256,9 +256,7 @@ def test_nothing_follows_an_undefined_test(capsys, tmp_path):
 def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values):
     rows = "".join(f"{value},0.{k},0.{k + 2}\n" for k, value in enumerate(values))
     file = write(tmp_path, f"{first},a,b\n{rows}")
-    message = (
-        f"{first} looks like numbers of the rows, not results: if so, leave it out by --dataset {shlex.quote(first)}"
-    )
+    message = f"{first} looks like row numbers, not results: if so, leave it out by --dataset {shlex.quote(first)}"
     text = compare(capsys, file).replace("\n    ", " ")
     assert f"columns compared: {first}, a, b\n! : {message}\n" in text
     assert compare_json(capsys, file)["cautions"] == [message]

@@ -345,7 +345,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"pred": "old"}, "label (or target, of numbers) is missing: it names the column of true classes in dict"),
     ({"label": "y", "pred": "none"}, "pred 'none': data has no such column"),
     ({"label": "y", "pred": ["old", "old"]}, "is given already"),
-    ({"label": "y", "target": "w", "pred": "old"}, "target is a column of numbers, label one of classes"),
+    ({"label": "y", "target": "w", "pred": "old"}, "target names a column of numbers, label a column of classes"),
     ({"target": "w", "pred": "old"}, "pred 'old'"),
     ({"target": "w", "pred": "g", "pos_label": 1}, "pos_label goes with label"),
     ({"label": "y", "pred": "old", "pos_label": "cat"}, "pos_label needs two classes"),
