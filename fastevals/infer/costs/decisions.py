@@ -198,8 +198,7 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
             is_none = each.rule == NONE
             rows.append(
                 {
-                    "model": "predict" if model is None else names[model],
-                    "rule": each.rule,
+                    "decision": f"predict {each.rule}" if model is None else f"{names[model]}: {each.rule}",
                     "threshold": "" if math.isnan(each.threshold) else f"{each.threshold:.6g}",
                     "predicted": f"{each.n_predicted:,}",
                     "total cost": money(each.total.value),

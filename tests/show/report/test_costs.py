@@ -94,8 +94,8 @@ def test_the_verdict_is_on_costs_first() -> None:
     words = " ".join(report.to_text().split())
     assert words.startswith("fastevals report: good and poor good has the lowest total cost at its best threshold, ")
     assert "costs 4 per false positive, amount per false negative; metrics at the thresholds have no intervals" in words
-    rows = [line.split()[:3] for line in report.to_text().splitlines() if line.startswith(("predict ", "good  "))]
-    assert ["good", "best", "threshold"] in rows
+    rows = [line.split()[:3] for line in report.to_text().splitlines() if line.startswith(("predict ", "good: "))]
+    assert ["good:", "best", "threshold"] in rows
     assert ["predict", "none", "inf"] in rows
     markdown = report.to_markdown()
     assert "**Costs of decisions**" in markdown
