@@ -662,7 +662,7 @@ def test_words_of_caution(capsys, tmp_path):
     many = "\n".join(f"{k},{k % 3},{(k * 7) % 5}" for k in range(8))
     text = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"))
     assert "false alarms" not in text
-    assert "! : id looks like numbers of the rows" in text
+    assert "! : id looks like row numbers" in text
     two = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
     assert "looks" not in two
     assert "Mean ranks depend" not in two
