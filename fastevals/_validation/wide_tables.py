@@ -98,8 +98,8 @@ class LongForm(NamedTuple):
         rows, index = " and ".join(map(repr, self.rows)), self.rows[0] if len(self.rows) == 1 else self.rows
         return (
             f"one row for each combination of {rows} and {self.on!r}, not one column for each {self.on!r}: "
-            "pivot it, as pandas does by "
-            f"pivot(index={index!r}, columns={self.on!r}, values={self.results[0]!r})"
+            "pivot it, in pandas with "
+            f".pivot(index={index!r}, columns={self.on!r}, values={self.results[0]!r})"
         )
 
 

@@ -345,7 +345,8 @@ def exercise_2_10() -> Answer:
     """Exercise 2.10: (2.34) against (2.35) in Friedman's test.
 
     Both statistics test the same hypothesis. How do they differ? If the algorithms are equal, all their rankings on
-    each data set are equally likely, so the exact probability that a test rejects at level 0.05 can be counted.
+    each data set are equally likely, so the exact probability that a test rejects at level 0.05 is found by
+    counting.
     """
     rows = {}
     for n, k in ((5, 3), (10, 3), (5, 4), (8, 4)):

@@ -158,7 +158,7 @@ class Squares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A rectangle with an opacity; if it stands for a number, it has an edge in its colour."""
+    """A rectangle with an opacity; if it is `edged`, it has an edge in its colour."""
 
     x: Range
     y: Range

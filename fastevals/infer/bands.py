@@ -137,9 +137,10 @@ def confidence_band(
 
     Replicates of a pointwise band are evaluated like `RocCurve.at` and `PrecisionRecallCurve.at`: along the polyline,
     with the highest TPR where the polyline is vertical, and linear in counts between two thresholds. With few rows,
-    percentile intervals are too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives, and normal
-    scores one standard deviation apart, 95 % intervals covered the true TPR in 96 % of 600 simulations at an FPR of 0.3
-    and in 58 % at 0.9; with 500 rows, in 97 % and 93 %.
+    percentile intervals are too narrow where a rate is near 0 or 1. In 600 simulations, scores were normal, and the
+    means of the two classes were one standard deviation apart. With 24 positives and 36 negatives, 95 % intervals
+    covered the true TPR in 96 % of simulations at an FPR of 0.3, but in only 58 % at an FPR of 0.9. With 500 rows, they
+    covered it in 97 % and in 93 %.
 
     References
     ----------

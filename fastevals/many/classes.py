@@ -38,7 +38,7 @@ C = TypeVar("C", bound=Curve)
 
 
 class ClassRankings(Result):
-    """Rows of many classes, ranked by one score per class.
+    """Rows of data with many classes, ranked by one score per class.
 
     `y_true` has one label per row (multiclass) or is an indicator matrix (multilabel). Each class is ranked against the
     rest by its own column. Only ``average="micro"`` compares columns with each other; a row's scores need not add up to

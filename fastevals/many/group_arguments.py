@@ -112,7 +112,7 @@ class LeastRows(NamedTuple):
         )
 
     def keep(self, scores: GroupedScores, *, are_copies: bool = False) -> tuple[GroupedScores, NDArray[np.bool_]]:
-        """Return the groups with enough rows, or copies of rows, and a mask that selects them."""
+        """Return the groups with enough positives and negatives (rows, or copies), and a mask that selects them."""
         if self == (0, 0):
             return scores, np.ones(scores.groups.size, dtype=np.bool_)
         negatives, positives = scores.sums() if are_copies else (scores.n_negatives, scores.n_positives)

@@ -216,9 +216,10 @@ class GroupDifferences(Frozen):
                 f"{high:.3g}; adjusted {pvalue_text(float(self.adjusted_pvalues[k]), 'two-sided')})."
             )
         if differing.size > GROUPS_NAMED:
+            more = differing.size - GROUPS_NAMED
             yield (
-                f"The {self.metric} differs significantly in {differing.size - GROUPS_NAMED:,} more of "
-                f"{count_of(n, 'group')}."
+                f"The {self.metric} differs significantly in {more:,} more group{'s' * (more != 1)}: in total in "
+                f"{differing.size:,} of {count_of(n, 'tested group')}."
             )
         if not differing.size and n:
             least = pvalue_text(float(np.nanmin(self.adjusted_pvalues)), "two-sided")

@@ -250,7 +250,7 @@ def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
 
 
 def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error about the first row that is no distribution: it has NaN, a value out of range or a wrong sum."""
+    """Raise an error on the first row with NaN; if there is none, with a value out of range; else with a wrong sum."""
     rows = array.astype(np.float64).reshape(array.shape[0], -1)
     nan = np.isnan(rows).any(axis=1)
     if nan.any():

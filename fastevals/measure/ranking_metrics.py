@@ -124,7 +124,7 @@ def average_precision(counts: ThresholdCounts) -> float:
 
 
 def _sum_over_positives(kernel: Callable[..., Any], counts: ThresholdCounts) -> Fraction:
-    """Return the sum of a kernel of true positives over all steps, divided by the number of positives."""
+    """Return the sum that `kernel` computes over all steps of the counts, divided by the number of positives."""
     scale = power_of_two(counts.n_pos)
     return sum_steps(kernel, counts, scale) / Fraction(counts.n_pos * scale)
 

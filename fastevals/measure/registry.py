@@ -311,7 +311,7 @@ def _of_ranking(name: str, title: str, function: Callable[..., Any], certificate
 
 
 def _of_cells(name: str, title: str, function: Callable[..., Any], certificate: Any = "ends", **more: Any) -> Metric:
-    """Return the entry of a metric of the cells at a threshold."""
+    """Return the entry of a metric that is computed from the cells at one threshold."""
     return Metric(name, title, "cells", function, certificate=certificate, **more)
 
 

@@ -294,7 +294,7 @@ def sum_errors(
 ) -> tuple[RegressionSums, dict[str, Floats]]:
     """Return each model's sums over rows with positive weights, and the metrics that sums do not determine.
 
-    These metrics are the median, and metrics of squares that over- or underflow.
+    These are the median absolute error, and metrics of squared errors if the squares over- or underflow.
     """
     if weights is not None:
         weights = in_usual_unit(weights)  # otherwise products with errors over- or underflow before errors do

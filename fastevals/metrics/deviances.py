@@ -220,7 +220,7 @@ def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> F
 
 
 def _mean_of_any_size(outputs: Outputs, power: float, deviance: Callable[..., float], parameters: Any) -> Floats:
-    """Return half the mean deviance of rows if some values are too large, too small or too far apart for a kernel."""
+    """Return half the mean deviance of rows, even of values too large, too small or too far apart for a kernel."""
 
     def by_kernel(y: Floats, p: Floats) -> Floats:
         found = np.zeros((1, max(y.size, 1)))

@@ -73,7 +73,7 @@ class Fields:
         return self.item(name, "true or false", lambda value: isinstance(value, bool))  # type: ignore[no-any-return]
 
     def is_weighted(self) -> bool:
-        """Return whether rows have weights; weights from older versions count as copies."""
+        """Return whether rows have weights that are not copies; weights from older versions are taken for copies."""
         return "weighted" in self and self.flag("weighted")
 
     def text(self, name: str) -> str:

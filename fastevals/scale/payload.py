@@ -140,7 +140,7 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
         raise ValueError("data is damaged: its head is not JSON") from None
     names = head.pop("arrays", None) if isinstance(head, dict) else None
     if not isinstance(names, list) or len(names) != n_arrays or not all(isinstance(name, str) for name in names):
-        raise ValueError("data is damaged: its head names other arrays than it has")
+        raise ValueError(f"data is damaged: its head must name each of its {n_arrays} arrays")
     if head.pop("kind", None) != kind:
         raise ValueError(f"data is not a summary of kind {kind!r}")
     arrays = {}
@@ -172,7 +172,7 @@ def _frame(data: bytes) -> tuple[int, int]:
         most = VERSIONS[-1]
         raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {most}")
     if n_arrays > MOST_ARRAYS:
-        raise ValueError("data is damaged: its head names other arrays than it has")
+        raise ValueError(f"data is damaged: it claims {n_arrays} arrays, but a summary has at most {MOST_ARRAYS}")
     return head_size, n_arrays
 
 

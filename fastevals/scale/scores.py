@@ -373,7 +373,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             raise ValueError("its summaries must have the same largest_weight")
         for summary in block.all_summaries():
             if joint_labels(self.labels, summary._labels) != self.labels:
-                raise ValueError("its summaries must have its labels")
+                raise ValueError("the labels of its summaries must agree with the labels in its head")
         for probabilities in block.probabilities.values():
             counted = (probabilities.n_negatives, probabilities.n_positives)
             if probabilities.are_probabilities and counted != totals:

@@ -201,8 +201,12 @@ class Extreme(TypedDict):
     """The lowest or the highest value of a metric."""
 
     metric: Annotated[float, "the metric's lowest or highest value"]
-    value: Annotated[Any, "value of the --by column with this metric; if several have it, the value with the most rows"]
-    n_values: Annotated[int, "number of values of the --by column that have this metric"]
+    value: Annotated[
+        Any,
+        "value of the --by column where the metric is lowest or highest; if there are several, the value with the most "
+        "rows (with --weight, with the largest weight)",
+    ]
+    n_values: Annotated[int, "number of values of the --by column where the metric is this low or high"]
 
 
 class OverMetric(TypedDict):

@@ -117,7 +117,7 @@ def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
         if odd.any():
             row = int(np.argmax(odd))
             raise ValueError(
-                f"{name} must hold classes for stratified=True, strings or whole numbers, but has "
+                f"{name} must hold classes (strings or whole numbers) for stratified=True, but has "
                 f"{show(array[row])} at row {row}; cut numbers into bins, or leave out stratified=True"
             )
         array = array.astype(np.int64)

@@ -208,7 +208,10 @@ class _SplitMaker(NamedTuple):
         return KFold(n_folds, stratified=self.measured.is_classification, rng=[self.key, stream])
 
     def split(self, name: str, value: Any, splitter: Any, part: Rows | None, which: str) -> SplitDesign:
-        """Return the splits of some rows by `splitter`, which was made from `value`; errors call the rows `which`."""
+        """Return the splits of some rows by `splitter`, which was made from `value`.
+
+        Error messages describe these rows by the text `which`.
+        """
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
             which += f"; stratified because the metric is for classes; {name}={kind}({show(value)}) is not stratified"

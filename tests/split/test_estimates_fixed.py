@@ -436,7 +436,11 @@ FOLDS = [0, 0, 1, 1]
         ),
         ((Y, P, FOLDS, "accuracy"), {"groups": Y}, "groups goes with a splitter"),
         ((Y, P, KFold(2), "accuracy"), {"groups": [1]}, "groups has 1 rows, but y_true has 4"),
-        ((Y + 0.5, P, KFold(2, stratified=True), "r2"), {}, "y_true must hold classes for stratified=True"),
+        (
+            (Y + 0.5, P, KFold(2, stratified=True), "r2"),
+            {},
+            r"y_true must hold classes \(strings or whole numbers\) for stratified=True",
+        ),
         (
             (Y, P, FOLDS, ["roc_auc", "r2"]),
             {},

@@ -226,7 +226,10 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
 
 
 def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the row of counts where a quota of predicted positives ends, and rows around it, whatever their class."""
+    """Return the last row of counts within a quota of predicted positives (of both classes), and rows around it.
+
+    These reach 8 standard errors to each side. The first and last row are added; of few rows, all are returned.
+    """
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
     above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)

@@ -28,8 +28,9 @@ def compare_paired(
 ) -> dict[str, tuple[Difference, ...]]:
     """Return the differences between models on the same rows, simultaneous over all pairs.
 
-    The differences of all pairs, in standard errors, have jointly a t distribution with the estimates' covariance. Its
-    largest absolute value is drawn (max-T); for a single pair, its quantiles are known.
+    Divided by their standard errors, the differences of all pairs jointly follow a multivariate t distribution, which
+    the estimates' covariance determines. The largest of their absolute values is simulated (max-T); for a single pair,
+    its quantiles are known.
     """
     found = {}
     for q, quantity in enumerate(COMPARED):

@@ -154,8 +154,8 @@ def delong(
     number of rows minus 1.
 
     With `sample_weight`, placements and their means are weighted. Each class's covariance is a sum over its rows,
-    divided by ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``. A row adds its squared weight times the product of its
-    deviations in the two models. Here W, S2 and S3 are the sums of the class's weights, of their squares and of their
+    divided by ``S1**2 (1 - 2 S3 / (S2 S1) + S2 / S1**2)``. A row adds its squared weight times the product of its
+    deviations in the two models. S1, S2 and S3 are the sums of the class's weights, of their squares and of their
     cubes. If all n weights are 1, the divisor is n (n - 1).
 
     With `groups`, the placements of a cluster's rows are summed by class, and the covariance includes the products of

@@ -247,8 +247,8 @@ def score_drift(
 
     Notes
     -----
-    If a sample has no rows in a bin, it counts as half a row there, and `caution` says so. Other packages use a share
-    such as 0.0001, which makes the PSI larger.
+    An empty bin of a sample counts as half a row of that sample, and `caution` says so. Other packages use a share such
+    as 0.0001, which makes the PSI larger.
 
     If both samples come from one distribution, the PSI is distributed like ``(1 / n_today + 1 / n_yesterday)`` times
     chi-square with ``n_bins - 1`` degrees of freedom [1]_. For small samples, 9,999 draws with a fixed seed replace

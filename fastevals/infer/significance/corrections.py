@@ -61,7 +61,7 @@ PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
 
 
 def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Floats:
-    """Adjust the p-values of several tests for the number of tests; reject where an adjusted p-value is below alpha.
+    """Adjust the p-values of several tests for their number; a test rejects if its adjusted p-value is below alpha.
 
     Parameters
     ----------

@@ -442,7 +442,10 @@ class LabelNumbering:
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
-        """Return an integer per label, a number `low`, and a table: entry ``integer - low`` is the class number."""
+        """Return an integer for each label, a number `low`, and a table.
+
+        The class number of a label is ``table[integer - low]``.
+        """
         if isinstance(block, TextLabels):
             return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind

@@ -73,7 +73,7 @@ def plot_fits(
     Returns
     -------
     Axes
-        The axes. The y axis follows the data: fits that go far beyond are cut.
+        The axes. The y axis covers `y` with a margin; parts of fits outside this range are not shown.
 
     Raises
     ------

@@ -167,7 +167,7 @@ def add_band_entries(picture: Picture, bands: Iterable[Band]) -> None:
 
 
 def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
-    """Return the share of positives if it is the same for all defined models, else None."""
+    """Return the share of positives if it is the same for all models whose curve is defined, else None."""
     shares = (share_of_positives(each.counts) for _, each in models if each.defined)
     return cast("float | None", common_value(shares))
 

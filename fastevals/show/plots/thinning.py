@@ -29,7 +29,7 @@ def rows_to_draw(
     edges: Values,
     y: Callable[[slice], NDArray[Any]] | None = None,
 ) -> Rows:
-    """Choose the rows that draw a curve.
+    """Choose the rows of counts that are drawn as the points of a curve.
 
     Parameters
     ----------

@@ -234,7 +234,7 @@ def _score_intervals(report: ReportData) -> str:
         if plan.most_drawn is not None:  # else the rows can't be resampled
             text += f", above {plan.most_drawn:,} rows ({option('n_resamples', placeholder='N')} resamples the rows)"
         sentences.append(text)
-        sentences += [f"{adjusted} (max-T, from the rows' joint cells)"] if adjusted else []
+        sentences += [f"{adjusted} (max-T), computed from each row's cells in all models"] if adjusted else []
     if sentences and (others := methods_instead(report)):
         by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
         shown = (f"{listed([*map(metric_title, names)], 9)} use {LIMITS[each]}" for each, names in by_method.items())
@@ -542,12 +542,15 @@ def _mean_cautions(over: OverValues) -> list[str]:
         missing = max(missing, int(np.count_nonzero(np.isnan(auc.standard_errors) & ~np.isnan(auc.values))))
         flat = max(flat, int(np.count_nonzero(auc.standard_errors == 0)))
     if missing:
-        values = f"{missing:,} values of {by}"
-        which, lacking = (f"AUC of {values}", "") if is_bootstrapped else ("mean AUC", f", which {values} do not have")
+        values, do = f"{missing:,} value{'s' * (missing != 1)} of {by}", "do" if missing != 1 else "does"
+        which, lacking = (
+            (f"AUC of {values}", "") if is_bootstrapped else ("mean AUC", f", which {values} {do} not have")
+        )
         notes.append(f"no interval for the {which}: DeLong's variance needs at least two rows of each class{lacking}")
     if flat:
-        up_to = "up to " if len(aucs) > 1 else ""
+        up_to, per_model = ("up to ", " per model") if len(aucs) > 1 else ("", "")
         notes.append(
-            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about the uncertainty"
+            f"the AUC's interval has zero width for {up_to}{flat:,} value{'s' * (flat != 1)} of {by}{per_model}, so it "
+            "says nothing about the uncertainty there"
         )
     return notes

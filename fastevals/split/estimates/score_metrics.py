@@ -227,7 +227,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
 
     def pool(self, counted: Sequence[Any]) -> LossTotals:
-        """Return the sums over all test sets; also by class, if these were computed."""
+        """Return the sums over all test sets, in total and, if the test sets have sums by class, by class."""
         totals = AdditiveMetrics.pool(self, counted)
         m = len(self.names)
         return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)

@@ -40,7 +40,7 @@ class SplitPlan:
     """The splits of one data set, each of which is drawn when needed.
 
     In each repetition, each row has the code of its unit. A row is in the test part of fold ``code - first``, if this
-    number is in ``[0, n_folds)``. `training` determines how training rows follow from codes.
+    number is in ``[0, n_folds)``. `training` determines which codes make a row a training row.
     """
 
     frame: SamplingFrame

@@ -346,7 +346,7 @@ def test_names_that_look_like_numbers_are_names(capsys, tmp_path):
 )
 def test_a_long_table_is_to_be_pivoted(capsys, tmp_path, text, index, on):
     value = text.partition("\n")[0].split(",")[-1]
-    message = f"pivot it, as pandas does by pivot(index={index}, columns={on}, values='{value}')"
+    message = f"pivot it, in pandas with .pivot(index={index}, columns={on}, values='{value}')"
     assert message in error(capsys, write(tmp_path, text))
 
 

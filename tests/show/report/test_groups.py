@@ -149,7 +149,7 @@ def test_equal_extremes_are_counted(capsys, tmp_path):
     assert auc["lowest"] == auc["highest"] == {"metric": 1.0, "value": 0, "n_values": 5}
     text = report(capsys, file, *TWO, "--by", "g")
     assert "0 and 4 more" in text
-    assert "the AUCs of up to 5 values have intervals of zero width" in words(text)
+    assert "the AUC's interval has zero width for up to 5 values of g per model" in words(text)
 
 
 def test_without_intervals(capsys):

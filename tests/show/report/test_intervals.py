@@ -358,7 +358,7 @@ def test_large_blocks_have_intervals_of_cells(capsys):
         "with its own best thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of"
         in plain
     )
-    assert "are simultaneous over all pairs (max-T, from the rows' joint cells)" in plain
+    assert "are simultaneous over all pairs (max-T), computed from each row's cells in all models" in plain
     why = "Rows are not resampled: 1,797 rows x 3 models x 1,999 replicates exceed a report's budget of "
     why += "3,590,204 draws"
     assert why in plain
