@@ -178,7 +178,7 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     known = list(known)
     same = next((each for each in known if isinstance(each, str) and _composed(each) == _composed(name) != each), None)
     if same is not None:
-        return f" (did you mean {same!r}, in Unicode {same!a}, not {name!a}?)"
+        return f" (did you mean {same!r}, encoded as {same!a} instead of {name!a}?)"
     match = nearest(name, known)
     written = also.get(plain_name(name), None if match is None else repr(match))
     return "" if written is None else f" (did you mean {written}?)"

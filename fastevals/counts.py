@@ -110,12 +110,12 @@ class ThresholdCounts(Frozen):
 
     @property
     def n_pos(self) -> int | float:
-        """Total positive rows, or their weight."""
+        """Number of positive rows, or their total weight."""
         return self.tps[-1].item()  # type: ignore[no-any-return]
 
     @property
     def n_neg(self) -> int | float:
-        """Total negative rows, or their weight."""
+        """Number of negative rows, or their total weight."""
         return self.fps[-1].item()  # type: ignore[no-any-return]
 
     @classmethod

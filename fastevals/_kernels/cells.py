@@ -257,10 +257,10 @@ def merge_classes(negatives, positives, keys, counts):
 def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     """Write ascending cuts with sampled keys of about equal weight between them; return the number of cuts.
 
-    Rows weigh `negative` or `positive`, by class, and the weights of all rows add up to 1. If a prefix's keys, except
-    the heaviest, are spread evenly, the prefix gets cells of equal width, a power of two. In other prefixes, and where
-    ties cause much of the doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own
-    cell.
+    Rows weigh `negative` or `positive`, by class, and the weights of all rows add up to 1. A prefix is the upper bits
+    of a key. If a prefix's keys (without the heaviest, if it weighs half a cell or more) are spread evenly, the prefix
+    gets cells of equal width; the width is a power of two. In other prefixes, and where ties cause much of the doubt
+    within cells, cuts follow the sample: a key heavier than half a cell then gets its own cell.
     """
     n = 0
     pending = 0.0

@@ -58,7 +58,7 @@ def add_by_class(values, codes, sums):
 
 @kernel
 def sum_above(keys, weights, above):
-    """Write above[p]: twice the weight of the keys above a row with doubled placement p, a tie counting half.
+    """Write above[p], for a row with doubled placement p: twice the weight of keys above it, plus that of tied keys.
 
     Here p is the number of keys below the row plus the number of keys up to it. A row can be at a distinct key or in a
     gap between two keys, and p differs for each of these places; other entries are not changed. Sums are pairs.

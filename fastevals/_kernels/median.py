@@ -69,7 +69,7 @@ def collect_weighted(errors, w, low, high, sums, inside, weights, found):
 
 @kernel
 def keep_bracketed(values, w, low, high, sums, kept, weights):
-    """Write the values from `low` to `high` with positive weight, and their weights; return their number.
+    """Write the values in [low, high] that have positive weight, and their weights; return their number.
 
     Adds the weight below `low` to the pair sums[0], the weight above `high` to the pair sums[1], and the sum of all
     values to sums[2, 0]. The outputs have room for all rows.

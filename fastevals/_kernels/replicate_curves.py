@@ -17,7 +17,7 @@ def least_count(share, total, above):
 
 @kernel
 def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the TPR at each FPR of an ascending grid (on vertical lines the highest); NaN if a class is missing."""
+    """Write the TPR at each FPR of an ascending grid: the highest where the curve is vertical, NaN without a class."""
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
         return

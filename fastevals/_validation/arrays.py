@@ -278,7 +278,9 @@ def check_one_weight(
     """Raise if rows have both a weight and a number of copies."""
     if sample_weight is not None and frequency_weight is not None:
         raise ValueError(
-            "{} and {} exclude each other: to weigh copies of rows, repeat the rows with their weights".format(*names)
+            "{} and {} exclude each other: if rows have weights and copies, repeat each row and its weight".format(
+                *names
+            )
         )
 
 
@@ -300,7 +302,7 @@ def exceeds_floats(array: NDArray[Any]) -> bool:
 
 
 def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores unchanged or as equal float64; raise if float64 would round one."""
+    """Return scores unchanged, or converted to float64 without rounding; raise if float64 would round one."""
     if exceeds_floats(scores):
         largest = max(abs(int(scores.min())), abs(int(scores.max())))
         raise ValueError(f"{name} must be scores that float64 holds exactly, got {largest}")

@@ -14,7 +14,9 @@ from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.models import as_models
 
 CAPTIONS = show_pictures.CAPTIONS | {
-    "null": Caption("Test", "distribution of the statistic under the hypothesis, rejection region and observed value"),
+    "null": Caption(
+        "Test", "distribution of the statistic under the null hypothesis, rejection region and observed value"
+    ),
     "estimates": Caption("Estimates", "by splitting scheme, with 95 % intervals"),
     "spread": Caption("Test sets", "mean, and the range of the middle 95 %"),
     "folds": Caption("Splits", "how each scheme divides rows into training and test sets"),

@@ -38,7 +38,7 @@ def splits() -> Answer:
     """Hold-out, cross-validation, leave-one-out and bootstrap.
 
     How often does a learner err on new rows? The learner is the nearest neighbour, which never errs on its training
-    rows. The rows are 392 cars, and the positive class is the quarter with the highest mileage.
+    rows. The rows are 392 cars, and the positive class is the quarter with the most miles per gallon.
     """
     cars = load_auto()
     x = np.column_stack([cars[name] for name in ("displacement", "horsepower", "weight", "acceleration")])

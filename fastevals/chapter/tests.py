@@ -114,9 +114,9 @@ def t_test() -> Answer:
 def five_by_two() -> Answer:
     """The 5x2 cross-validation t-test.
 
-    Two learners predict whether a car is in the top quarter by mileage. Each predicts the class whose mean is nearer:
-    one learner uses the weight, the other the horsepower. Do their error rates differ? What does the test give for five
-    given pairs of differences?
+    Two learners predict whether a car is in the top quarter by miles per gallon. Each predicts the class whose mean is
+    nearer: one learner uses the weight, the other the horsepower. Do their error rates differ? What does the test give
+    for five given pairs of differences?
     """
     cars = load_auto()
     y = (cars["mpg"] > np.quantile(cars["mpg"], 0.75)).astype(int)

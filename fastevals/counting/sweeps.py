@@ -43,7 +43,7 @@ def best_row(
 
     Floats that differ by a few rounding errors are tied, so that rounding does not separate equal values. `parts`, if
     given, returns integer numerators and denominators whose quotients are ordered like `value`; if counts are whole,
-    the quotients decide between ties. If the value is a difference of two terms, `size` is their largest magnitude:
+    the quotients decide between ties. If the value is a difference of two terms, `size` bounds the terms' magnitude:
     values are tied if they differ by a few rounding errors of `size` or of the value, whichever is larger.
     """
 

@@ -17,7 +17,7 @@ _KINDS: dict[str, type] = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_TEXT,
 
 
 def load_auto() -> dict[str, NDArray[Any]]:
-    """Load the Auto data: mileage and other properties of 392 cars of the years 1970 to 1982.
+    """Load the Auto data: miles per gallon and other properties of 392 cars of the years 1970 to 1982.
 
     This is the UCI data set Auto MPG as in *An Introduction to Statistical Learning* (the R package ISLR), without the
     six cars whose horsepower is missing. Rows are sorted by year.

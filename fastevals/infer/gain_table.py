@@ -294,10 +294,10 @@ def gain_table(
 
     Intervals of rates are Wilson's. They treat the boundaries of bins as fixed, although these are quantiles of the
     same rows. With weights or clusters, the variance is linearised, and Wilson's interval is computed for the effective
-    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance has a
-    lower limit: the variance for independent rows if weights, divided by the mean weight of the row's class, varied
-    equally in both classes. If rows were counted in ranges of scores, positives are expected values, and intervals are
-    widened to include all values that the ranges allow.
+    number of rows (Korn and Graubard 1998), with a t quantile for the number of clusters in the bin. The variance is
+    never below the variance for independent rows whose relative weights vary equally in both classes; a relative weight
+    is a weight divided by the mean weight of its class. If rows were counted in ranges of scores, positives are
+    expected values, and intervals are widened to include all values that the ranges allow.
 
     References
     ----------

@@ -234,7 +234,7 @@ def _run_if_large(
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
-    """Return each class's AUC against the rest, from its pairs with the other classes and the sizes of all classes."""
+    """Return each class's AUC against the rest, from doubled numbers of pairs ranked right and sizes of classes."""
     rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may exceed 2**63
     return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
 

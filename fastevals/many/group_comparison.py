@@ -331,7 +331,7 @@ def compare_groups(
 
 
 class ComparedGroups(NamedTuple):
-    """The groups that have rows: their keys, positions among differences, and sizes."""
+    """The groups that have rows: keys and their columns, positions in the arrays of `Differences`, numbers of rows."""
 
     keys: NDArray[Any]
     codes: NDArray[np.intp]

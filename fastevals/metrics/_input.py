@@ -29,7 +29,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def as_dense(name: str, values: Any) -> NDArray[Any]:
-    """Return an array-like as an array; columns of pandas' own dtypes become NumPy's."""
+    """Return an array-like as a NumPy array; pandas' own dtypes are converted to the NumPy dtypes they stand for."""
     if type(values) is np.ndarray and values.ndim:
         return values
     if is_sparse(values) or not is_array_like(values):

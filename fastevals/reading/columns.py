@@ -212,8 +212,8 @@ class _Column:
     def keeps(self, start: int, column: Any) -> bool:
         """Store the numbers of a batch that begins at row `start`; return whether they were stored.
 
-        They are stored if the batch is Arrow's, has no nulls and has the type of earlier batches, and if the source's
-        number of rows is known. The numbers of a source's only batch are not stored.
+        They are stored if they are an Arrow column without nulls, have the type of earlier batches, and come from a
+        source whose number of rows is known. The numbers of a source's only batch are not stored.
         """
         if not is_arrow(column):
             return False

@@ -238,7 +238,7 @@ class ConfusionSummary(Summary):
             summary._labels = text_array(labels) if isinstance(labels[0], str) else np.array(labels)
             summary._counts = counts.reshape(len(labels), len(labels)).copy()
             if isinstance(labels[0], int) and summary._labels.dtype.kind in "fO":
-                raise ValueError("its labels must fit integers of 64 bits")
+                raise ValueError("its integer labels must fit in 64 bits")
             summary._rest = np.zeros_like(summary._counts)
         if "rest" in fields:
             rest = fields.array("rest", counts.size).view(np.int64)

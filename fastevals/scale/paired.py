@@ -261,7 +261,7 @@ class Readings(NamedTuple):
 
 
 class ModelTerms(NamedTuple):
-    """A row's contributions to a model's sums, by the row's cell, as integer multiples of units."""
+    """What a row in each cell adds to each sum of a model, as an integer multiple of the sum's unit."""
 
     grid: ScoreGrid  # cells, in ascending order of scores
     gains: NDArray[np.int32]  # (2, n_cells, n_metrics): contributions of a negative and a positive to linear metrics

@@ -137,8 +137,8 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     labels : tuple
         The positive and the negative label; None if unknown.
     blocks : dict of label to CountedBlock
-        Counts by value, in ascending order of values; if rows are not divided, the only key is None. Keys for several
-        columns are tuples: the values of crossed columns, otherwise a column and its value.
+        Counts by value, in ascending order of values; if rows are not divided, the only key is None. With
+        several columns, keys are tuples: one value per column if columns are crossed, otherwise a column and its value.
     cross : bool
         Whether blocks are combinations of the values of several columns.
     left_out : LeftOut
@@ -180,7 +180,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return self._of_all_rows(lambda block: block.n_positives)
 
     def _of_all_rows(self, count: Callable[[CountedBlock], int]) -> int:
-        """Add up a number over the blocks of one grouping; every grouping has all rows."""
+        """Add up a number over all blocks, divided by the number of groupings, as each grouping has all rows."""
         total = sum(count(block) for block in self.blocks.values())
         return total // max(len(self.segments.groupings), 1)
 

@@ -53,7 +53,7 @@ SMALLEST_WEIGHT = 2.0**-900  # smallest `largest_weight` whose parts have full f
 
 
 class RankingSummary(Summary):
-    """Summary of any number of rows for a ranking: the number of rows of each class in each range of scores.
+    """Summary of scored rows, however many: the number of rows of each class in each range of scores.
 
     As long as there are at most `cells` distinct scores, each has its own range, and all numbers are exact. Beyond
     that, ranges are fitted to the incoming rows, and numbers have a certificate: bounds that certainly contain the
@@ -228,7 +228,7 @@ class RankingSummary(Summary):
         self.is_weighted, self._row_sums = True, sums
 
     def _n_units(self) -> int:
-        """Return the number of rows, or units of weight, counted or waiting."""
+        """Return the number of rows, or units of weight, including rows that wait to be counted."""
         waiting = sum(scores.size if units is None else int(units[0].sum()) for scores, _, units in self._waiting)
         return int(self._cells.totals.sum()) + int(self._counts[0].sum()) + waiting
 

@@ -164,7 +164,9 @@ class PredictionsModel(TypedDict):
 class AnyBlock(TypedDict):
     """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
 
-    by: NotRequired[Annotated[str, "column that `value` belongs to; only with several columns that are not crossed"]]
+    by: NotRequired[
+        Annotated[str, "column that `value` belongs to; present only with several --by columns without --cross"]
+    ]
     value: Annotated[
         Any,
         "value of the --by column; null in the block of rows that have no value, and in a block of all rows; with "
@@ -258,7 +260,7 @@ DIFFERENCES = "models minus the first one in each value; null for one model, wit
 class OverScores(TypedDict):
     """Metrics over the values of the --by column."""
 
-    by: NotRequired[Annotated[str, "the column; only with several columns that are not crossed"]]
+    by: NotRequired[Annotated[str, "the --by column; present only if there are several, without --cross"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     n_positives: Annotated[list[int], "number of positive rows for each value"]
@@ -279,7 +281,7 @@ class OverValuesOfModel(TypedDict):
 class OverPredictions(TypedDict):
     """One metric over the values of the --by column."""
 
-    by: NotRequired[Annotated[str, "the column; only with several columns that are not crossed"]]
+    by: NotRequired[Annotated[str, "the --by column; present only if there are several, without --cross"]]
     values: Annotated[list[Any], "the values, ascending"]
     n_samples: Annotated[list[int], "number of rows for each value"]
     metric: Annotated[str, "accuracy, or root_mean_squared_error"]
@@ -354,7 +356,7 @@ class ScoresReport(AnyReport):
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[
         OverScores | list[OverScores] | None,
-        "metrics over the values of --by, if there are two or more; a list for several columns that are not crossed",
+        "metrics over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
     blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]
 
@@ -370,7 +372,7 @@ class PredictionsReport(AnyReport):
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
     over: Annotated[
         OverPredictions | list[OverPredictions] | None,
-        "one metric over the values of --by, if there are two or more; a list for several columns that are not crossed",
+        "one metric over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
     blocks: Annotated[list[PredictionsBlock], "one per value of --by; empty if there are more than 100 values"]
 

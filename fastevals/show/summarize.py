@@ -148,7 +148,7 @@ def part_of(out: str) -> str:
 
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
-    """Count files and write the counts; continue an interrupted run if its arguments are the same."""
+    """Count the rows of files and write the counts; continue an interrupted run if its arguments are the same."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
     from fastevals.reading.columns import ColumnRoles, column_names

@@ -408,7 +408,7 @@ def _decompose_cases(
             try:
                 case_summary.update(predicted, y_observed=None if per_set is None else per_set[number])
             except ValueError as error:
-                error.add_note(f"in the learner's predictions of X_test, fitted to {_describe((case, number))}")
+                error.add_note(f"in the predictions of X_test by the learner fitted to {_describe((case, number))}")
                 raise
         results.append(case_summary.result(per_sample=per_sample))
     next(predictions, None)  # ends the progress bar and the workers

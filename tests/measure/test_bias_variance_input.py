@@ -118,7 +118,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "nothing yet": (lambda: BiasVarianceSummary(Y).result(), "there are no models .* call update first"),
     "observed of each at the start": (
         lambda: BiasVarianceSummary(Y, y_observed=P),
-        "y_observed must be 1-D, with targets for all models; pass targets of single models to update",
+        r"y_observed must be 1-D: observed values that all models share.* update\(predictions, y_observed=\.\.\.\)",
     ),
     "observed twice": (
         lambda: BiasVarianceSummary(Y, y_observed=Y).update(Y, y_observed=Y),

@@ -451,7 +451,7 @@ def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeyp
         (
             "y,e\u0301te\u0301\n0,1\n",
             ["--score", "\u00e9t\u00e9"],
-            r"'e\u0301te\u0301', not '\xe9t\xe9'?",
+            r"encoded as 'e\u0301te\u0301' instead of '\xe9t\xe9'?",
         ),
         ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has NUL bytes, which text never has, the first in line 2"),
     ],

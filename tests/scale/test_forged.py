@@ -284,7 +284,7 @@ def test_forged_bytes_are_an_error_or_can_be_read(name: str, n: int) -> None:
         ([["a"], ["b"]], [1, 0, 0, 1], "labels must be a list of labels, got a list"),
         ("ab", [1, 0, 0, 1], "labels must be a list of labels, got 'ab'"),
         ([2**63, 2**64], [1, 0, 0, 1], "labels must be a list of labels, got a list"),
-        ([-1, 2**63], [1, 0, 0, 1], "its labels must fit integers of 64 bits"),
+        ([-1, 2**63], [1, 0, 0, 1], "its integer labels must fit in 64 bits"),
         (["a", "b"], [1, 0, 0], "counts must have 4 values, got 3"),
         (["a"], [0], "its rows must add up to 1 at least"),
         (["a", "b"], [2**62, 0, 0, 2**62], "its rows must add up to 1 at least, and to"),

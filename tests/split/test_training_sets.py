@@ -362,7 +362,7 @@ def test_a_prediction_that_is_nan_says_which():
 
     with pytest.raises(ValueError, match=re.escape("1 NaN value, the first at row 4")) as caught:
         bias_variance_over_training_sets(sometimes, *DATA, n_sets=5, rng=0)
-    assert caught.value.__notes__ == ["in the learner's predictions of X_test, fitted to training set 2"]
+    assert caught.value.__notes__ == ["in the predictions of X_test by the learner fitted to training set 2"]
 
 
 def test_inputs_are_not_changed():

@@ -191,16 +191,16 @@ def bootstrap(
 
     Some metrics are maxima: KS, any metric at its own best threshold, the area under the curve of lowest costs, the EER
     on the hull, and the expected calibration error (a sum of absolute differences). A maximum overestimates its true
-    value. The maximum of a replicate in turn overestimates the maximum of the data, but only 0.4 to 0.6 times as much,
-    because both contain the noise of the data. BCa corrects too little: its 95 % intervals for KS covered the true
-    value in 85 to 93 % of simulations, and never if the scores had no skill. For these metrics, "BCa" takes percentiles
-    of the replicates on the scale of log odds, and subtracts two terms from them: the median of the replicates minus
-    the value, and the optimism of the value. At the end on the side of the true value (the lower end if the value is
-    too high), the optimism is estimated as 2.4 times the first term; at the other end, as the first term itself. These
-    intervals cover the true value in 93 to 97 % of data sets with 50 or more rows of each class (300 to
-    2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the true KS in 88 % of simulations, the KS of
-    scores without skill in 80 %, and the calibration error of calibrated scores in 83 to 91 %; `Estimate.caution` warns
-    in such cases.
+    value. In the same way, the maximum of a replicate overestimates the maximum of the data, but this second excess is
+    only 0.4 to 0.6 times as large as the first, because replicates and data share the noise of the data. BCa corrects
+    too little: its 95 % intervals for KS covered the true value in 85 to 93 % of simulations, and never if the scores
+    had no skill. For these metrics, "BCa" takes percentiles of the replicates on the scale of log odds, and subtracts
+    two terms from them: the median of the replicates minus the value, and the optimism of the value. At the end on the
+    side of the true value (the lower end if the value is too high), the optimism is estimated as 2.4 times the first
+    term; at the other end, as the first term itself. These intervals cover the true value in 93 to 97 % of data sets
+    with 50 or more rows of each class (300 to 2,000 rows in all, AUC 0.6 to 0.99). With 15 positives they covered the
+    true KS in 88 % of simulations, the KS of scores without skill in 80 %, and the calibration error of calibrated
+    scores in 83 to 91 %; `Estimate.caution` warns in such cases.
 
     A metric at the threshold that maximises another metric, such as ``metric("recall", best="f1")``, is computed on the
     rows that chose the threshold. BCa intervals for accuracy, precision, recall and MCC at the best F1 covered the true
@@ -612,7 +612,7 @@ OPTIMISM = 1.0, 1 + math.sqrt(2)
 def _less_optimism(
     replicates: Floats, estimate: float, tail: float, bounds: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return percentiles of the replicates; subtract the replicates' and the estimate's optimism in log odds.
+    """Return percentiles of the replicates minus the optimism of the replicates and of the estimate, in log odds.
 
     Quantities without a lower bound, such as differences, stay on their own scale.
     """

@@ -1,4 +1,4 @@
-"""Results of `calibration`, with what they mean in words: one model, segments of rows, and several models."""
+"""Results of `calibration` and their conclusions in words: for one model, segments of rows, and several models."""
 
 from __future__ import annotations
 

@@ -158,10 +158,10 @@ def delong(
     deviations in the two models. S1, S2 and S3 are the sums of the class's weights, of their squares and of their
     cubes. If all n weights are 1, the divisor is n (n - 1).
 
-    With `groups`, the placements of a cluster's rows are summed by class, and the covariance includes the products of
-    both sums [3]_. The degrees of freedom are the effective number of clusters of the class where it is smaller, minus
-    1: ``(sum of sizes)**2 / sum of sizes**2 - 1``, where sizes are rows of the class. If a class occurs in fewer than
-    20 clusters, the result has a caution.
+    With `groups`, placements are summed over the positives and over the negatives of each cluster, and the covariance
+    includes the covariance of these two sums [3]_. The degrees of freedom are the effective number of clusters of the
+    class where it is smaller, minus 1: ``(sum of sizes)**2 / sum of sizes**2 - 1``, where sizes are rows of the class.
+    If a class occurs in fewer than 20 clusters, the result has a caution.
 
     The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
     model (16 for a single model). With `frequency_weight`, memory is about 90 bytes per row plus 4 per row and model,
@@ -274,9 +274,9 @@ def delong_test(
 
     Notes
     -----
-    With `groups`, the placements of a cluster's rows are summed by class, and the variance has the covariance of both
-    sums [2]_. The degrees of freedom of t are as in `delong`. In simulations the level held if each class occurred in
-    20 clusters or more. With fewer, the conclusion has a caution.
+    With `groups`, placements are summed over the positives and over the negatives of each cluster, and the variance
+    includes the covariance of these two sums [2]_. The degrees of freedom of t are as in `delong`. In simulations the
+    level held if each class occurred in 20 clusters or more. With fewer, the conclusion has a caution.
 
     References
     ----------

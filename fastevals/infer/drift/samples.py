@@ -175,7 +175,7 @@ class SampleRows:
 
 
 def _pair(name: str, value: Any) -> list[tuple[str, Any]]:
-    """Return a pair of arrays, one per day, with their names in messages."""
+    """Return for each of the two days the array's name in messages, and the array."""
     if value is None:
         return [(name, None)] * 2
     if not isinstance(value, (tuple, list)) or len(value) != 2:

@@ -64,7 +64,7 @@ def binomial_error_test(
     n_samples : int, or array-like of int of shape (n_runs,)
         Number of rows in the test set, or in each run's test set if these differ.
     rate : float in [0, 1]
-        The error rate under the hypothesis, the book's epsilon_0.
+        The error rate under the null hypothesis, the book's epsilon_0.
     alternative : {"greater", "less", "two-sided"}
         The claim to test: the error rate is above `rate` (the hypothesis is that it is at most `rate`), below it, or
         not equal to it.

@@ -114,7 +114,7 @@ def build_result(
     null: Null | None = None,
     **more: Any,
 ) -> Result:
-    """Return the result of a test, with its conclusion; `value` is the effect under the hypothesis.
+    """Return the result of a test, with its conclusion; `value` is the effect under the null hypothesis.
 
     A `caution` is a sentence that replaces the interval in the conclusion. `more` has the further fields of `kind`.
     """

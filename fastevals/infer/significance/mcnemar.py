@@ -152,9 +152,9 @@ def mcnemar_test(
     ``P(X = min(b, c))`` half on each side. Chi-square is ``(b - c)**2 / m`` without continuity correction, and
     ``(abs(b - c) - 1)**2 / m`` (0 if b = c) with it.
 
-    The interval of the odds ratio is an interval for the share b / m, converted to odds. The interval for the share is
-    Clopper-Pearson's for "exact", an inversion of the test for "mid-p", and Wilson's score interval, with
-    continuity correction for "corrected" and without it for "uncorrected".
+    The interval of the odds ratio is an interval for the share b / m, converted to odds. The interval for the share
+    depends on the method: "exact" uses Clopper-Pearson's interval, "mid-p" inverts its own test, "uncorrected" uses
+    Wilson's score interval, and "corrected" uses Wilson's with continuity correction.
 
     References
     ----------
@@ -342,8 +342,9 @@ def pairwise_mcnemar_tests(
 
     Notes
     -----
-    Each model is stored as one bit per row, set if the model gets the row right. Counting the bits set for both models
-    of a pair costs 1/64 of a pass over the rows. Beyond the result, memory is 8 bytes per pair and thread.
+    Rows are counted in parts. In a part, each model is stored as one bit per row, set if the model gets the row right.
+    Counting the bits set for both models of a pair costs 1/64 of a pass over the rows. Beyond the result, each thread
+    needs memory for the bits of one part, and 8 bytes per pair.
 
     References
     ----------

@@ -78,7 +78,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     what : str
         Description of `effect`.
     value : float
-        The effect under the hypothesis.
+        The effect under the null hypothesis.
     conclusion : str
         Which pairs differ, in words.
 
@@ -346,7 +346,7 @@ def pairwise_tests(
     confidence_level: float = 0.95,
     **options: Any,
 ) -> PairwiseResult:
-    """Compare all pairs of models by one test, with p-values adjusted for the number of pairs.
+    """Test each pair of models, or each model against a reference, with p-values adjusted for the number of pairs.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def error_rate_t_test(
     error_rates : array-like of shape (n,) or (1, n), or ErrorEstimate
         At least two error rates, or other measurements, of one learner.
     rate : float
-        The mean under the hypothesis.
+        The mean under the null hypothesis.
     n_train, n_test : int, optional
         Numbers of rows in each training set and in each test set. Pass both for repeated splits of one data set, whose
         error rates are not independent (see `corrected_resampled_t_test`). An `ErrorEstimate` has its own sizes.

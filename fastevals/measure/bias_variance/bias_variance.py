@@ -531,7 +531,10 @@ def _check_only_zero_one(decomposition: DecompositionName, labels: Any) -> None:
 def _check_one_row(name: str, values: Any) -> None:
     """Raise if each model has its own labels where they must be the same for all."""
     if values is not None:
-        raise ValueError(f"{name} must be 1-D, with targets for all models; pass targets of single models to update")
+        raise ValueError(
+            f"{name} must be 1-D: observed values that all models share. If each model has its own, pass them with its "
+            f"predictions: update(predictions, {name}=...)"
+        )
 
 
 def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) -> None:

@@ -196,7 +196,8 @@ class BaseRanking(ABC):
         Parameters
         ----------
         interpolation : {"davis-goadrich", "linear"}
-            "davis-goadrich": counts are linear between points; choosing randomly between two thresholds attains them.
+            "davis-goadrich": true and false positives are interpolated linearly between neighbouring thresholds.
+            Choosing at random between the two thresholds attains these counts on average.
             "linear": precision is linear in recall, which is optimistic but often published (trapezoids under
             scikit-learn's curve).
 

@@ -92,7 +92,7 @@ class Ranking(BaseRanking):
     -----
     Building takes about 9 bytes per row. The ranking then holds 8 bytes per row until `counts` are computed, which take
     24 bytes per distinct score. `counts` are computed immediately if there are few distinct scores, or if rows have
-    weights; with weights, building takes about 41 bytes per row or more. Up to 128 MiB of deleted rankings' memory is
+    weights. With weights, building takes at least about 41 bytes per row. Up to 128 MiB of deleted rankings' memory is
     kept for new rankings.
 
     Examples
@@ -390,7 +390,7 @@ def ranking_of_rows(
 
 
 class Drawn(NamedTuple):
-    """The object that replicates of a subject are drawn from, and how exact its metrics are."""
+    """The source of a subject's replicates (rows or counted cells), and how far metrics of it may be off."""
 
     subject: Any
     doubts: dict[str, Doubt]  # by metric, if the value is not exact
@@ -398,7 +398,7 @@ class Drawn(NamedTuple):
 
 
 def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
-    """Return the object that replicates of a subject are drawn from, and how far its metrics may be off.
+    """Return the source of a subject's replicates (rows or counted cells), and how far metrics of it may be off.
 
     Weights are refused unless `takes_weights` is set and the sums of their squares are known.
     """

@@ -144,7 +144,7 @@ def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
 
 
 def list_names(names: Iterable[Any]) -> str:
-    """List the names of columns; of many, only the first."""
+    """Join names of columns by commas; if there are more than `MOST_NAMED`, list the first ones and say how many."""
     shown = [printable(str(name)) for name in names]
     more = f", ... ({len(shown)} in all)" if len(shown) > MOST_NAMED else ""
     return ", ".join(shown[:MOST_NAMED]) + more

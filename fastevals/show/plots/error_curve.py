@@ -49,9 +49,10 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     Axes
         The axes: means of the splits with their intervals. Over a parameter, the best value is marked. The range on
         one side of it is tinted and named if the test error at the range's end exceeds the best by more than noise:
-        "underfits" if the training error is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). Numbers that
-        span two decades are on a logarithmic axis, which includes 0 if 0 is the smallest; values that are not numbers
-        are side by side. Errors that are far apart are on a logarithmic axis too. Wide intervals and scores far below
+        "underfits" if the training error is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). The x
+        axis is logarithmic if no value is negative and the largest is at least 100 times the smallest positive one; if
+        0 is among the values, the axis is linear near 0 (symlog). Values that are not numbers are evenly spaced. The y
+        axis of an error is logarithmic in the same cases, but already at 20 times. Wide intervals and scores far below
         the others are cut. Values whose fit failed are left out.
 
     Raises

@@ -1,4 +1,4 @@
-"""Plot a test: the statistic's distribution under the hypothesis, its rejection region and the observed value."""
+"""Plot a test: the statistic's distribution under the null hypothesis, rejection region and observed value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_BARS = 80
 
 
 def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the distribution of a test's statistic under the hypothesis, with the observed statistic.
+    """Draw the distribution of a test's statistic under the null hypothesis, with the observed statistic.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def _mark_statistic(picture: Picture, result: SignificanceResult, x_limits: Ends
 
 
 def _check_has_distribution(name: str, result: SignificanceResult) -> Null:
-    """Return the distribution under the hypothesis; raise unless it has a name and is defined."""
+    """Return the distribution under the null hypothesis; raise unless it has a name and is defined."""
     null = result.null
     distribution = None if null is None else null.frozen()
     if null is None or distribution is None or math.isnan(distribution.median()):

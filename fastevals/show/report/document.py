@@ -246,7 +246,7 @@ def _panels(report: ReportData, block: ReportBlock) -> Any:
 
 
 def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[ModelNumbers] | None = None) -> list[Row]:
-    """Return a row for each model, or for some, with the best of each column marked.
+    """Return a row for each of `models` (by default all of the block's), with the best of each column marked.
 
     If models have their own thresholds, metrics at these have no mark: they are at different operating points.
     """

@@ -72,7 +72,10 @@ class DividedRows(NamedTuple):
 
 
 class ExtremeValue(NamedTuple):
-    """The lowest or highest metric, how many --by values have it, and the place of the one with most rows."""
+    """A metric's lowest or highest value, the position of a --by value with it, and the number of such --by values.
+
+    Of several such --by values, the position is that of the one with the largest weight: without --weight, most rows.
+    """
 
     metric: float
     place: int

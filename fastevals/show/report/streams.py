@@ -256,7 +256,7 @@ def _finite_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
 
 
 def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: bool) -> ScoresSummary:
-    """Count files in one scan."""
+    """Count the rows of files by score, in one scan."""
     return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
 
 
