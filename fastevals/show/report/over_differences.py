@@ -147,7 +147,7 @@ def with_differences_of_blocks(
     known = [each for each in blocks if each is not None]
     if len(known) < len(blocks):
         n = len(blocks) - len(known)
-        why = f"the clustered rows of {n:,} values are not in memory; give more {option('memory')}"
+        why = f"the clustered rows of {n:,} value{'s' * (n != 1)} are not in memory; give more {option('memory')}"
         return replace(over, why_not_compared=why)
     level, alpha = check_confidence_level(plan.confidence_level)
     joined = [_joined(of_blocks) for of_blocks in zip(*known, strict=True)]
