@@ -72,6 +72,11 @@ def without_calibration(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def without_differences(found: dict[str, Any]) -> dict[str, Any]:
+    """Leave out differences by value, whose errors scans take from cells (report/test_over_differences.py has them)."""
+    return {**found, "over": found["over"] and {**found["over"], "differences": None}}
+
+
 # The same numbers -----------------------------------------------------------------------------------------------------
 
 OPTIONS: list[dict[str, Any]] = [
@@ -137,11 +142,12 @@ def test_intervals_of_cells_are_those_of_memory(
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     path = write(tmp_path / "rows.parquet", table_of(2000))
-    expected = report(path, n_resamples=None, score=["a", "b"], **options)
+    expected = without_differences(report(path, n_resamples=None, score=["a", "b"], **options))
     assert expected["intervals"]["method"] == "cells"
     assert set(expected["blocks"][0]["differences"][0]["metrics"]) > {"roc_auc", "f1", "brier_score"}
     for memory in ("30kB", "10kB"):  # one range of scores, then several
-        assert report(path, n_resamples=None, score=["a", "b"], **options, memory=memory) == expected
+        found = report(path, n_resamples=None, score=["a", "b"], **options, memory=memory)
+        assert without_differences(found) == expected
 
 
 def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def assert_hostile(n: int, seed: int) -> tuple[float, dict[str, list[tuple[float
         if isinstance(found, Certified):
             assert np.isnan(expected) or found.low <= expected <= found.high, (trial, str(spec), found, expected)
             doubtful += 1
-            if trial // len(SPECS) % 5 == 0 and found.high < np.inf:
+            if trial // len(SPECS) % 5 == 0 and found.high < np.inf and not np.isnan(expected):
                 kind = "weighted" if case.weights is not None else str(spec)
                 widths[kind].append((found.width, least_width(case, metric, rng)))
         else:
@@ -124,7 +124,8 @@ def test_no_certificate_misses_or_is_wide(n: int) -> None:
     doubtful, widths = assert_hostile(n, 11)
     assert doubtful >= 0.8
     by_metric = {name: np.mean(each, axis=0) for name, each in widths.items() if len(each) > 20}
-    assert n < 1000 or len(by_metric) == len(SPECS) + 1
+    seldom = {name for name in widths if name.startswith("diagnostic_odds_ratio")}  # mostly bounded by infinity
+    assert n < 1000 or widths.keys() - by_metric.keys() <= seldom
     too_wide = {name: (width, least) for name, (width, least) in by_metric.items() if width > 3 * least + 1e-6}
     assert not too_wide
     everything = np.mean(np.concatenate([each for each in widths.values() if each]), axis=0)
