@@ -73,7 +73,7 @@ MEMORY = st.one_of(st.none(), st.integers(8, 110))
 def test_a_tiny_report_ends_in_numbers(drawn: tuple[dict[str, Any], dict[str, Any]], memory: int | None) -> None:
     data, options = drawn
     if "groups" in options and len(set(data["g"])) < 2:
-        with pytest.raises(ValueError, match="groups 'g' must have two groups or more"):
+        with pytest.raises(ValueError, match="groups 'g' must have at least two groups to resample"):
             fastevals.report(data, **options)
         return
     with warnings.catch_warnings():
