@@ -287,7 +287,7 @@ def test_threads_and_number_of_resamples(design: str) -> None:
         ([0, 1], {"a": [0, 1], "b": [math.inf, 1]}, {}, r"predictions\['b'\] must be finite"),
         ([0, 1], [[0, 1], [1, 0]], {"reference": 2}, "reference must be one of 0, 1"),
         ([0, 1], [[0, 1], [1, 0]], {"groups": [1]}, "groups has 1 rows"),
-        ([0, 1], [[0, 1], [1, 0]], {"groups": [1, 1]}, "groups must have two groups or more"),
+        ([0, 1], [[0, 1], [1, 0]], {"groups": [1, 1]}, "groups must have at least two groups to resample"),
         ([0, 1], [[0, 1], [1, 0]], {"sample_weight": [-1, 1]}, "sample_weight must not be negative"),
         ([0, 1], [[0, 1], [1, 0]], {"stratified": True}, "stratified and pos_label apply only to classes"),
         ([0, 1], [[0, 1], [1, 0]], {"pos_label": 1}, "stratified and pos_label apply only to classes"),

@@ -222,7 +222,7 @@ def test_groups_of_any_kind_draw_alike() -> None:
         ({"groups": (THIS[2],)}, "groups must be a pair"),
         ({"groups": THIS[2]}, "groups must be a pair"),
         ({"groups": (THIS[2][:5], LAST[2])}, "groups has 5 rows, but y_true has"),
-        ({"groups": (THIS[2] * 0, LAST[2])}, r"groups\[0\] must have two groups or more"),
+        ({"groups": (THIS[2] * 0, LAST[2])}, r"groups\[0\] must have at least two groups to resample"),
         ({"groups": (THIS[2], LAST[2].astype(str))}, "labels must be of one type"),
         ({"groups": (THIS[2], LAST[2]), "stratified": True}, "stratified must be False with groups"),
         ({"groups": (THIS[2], LAST[2]), "subject": TODAY}, "groups requires rows: subject must be a pair"),
