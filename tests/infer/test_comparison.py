@@ -249,7 +249,7 @@ def test_too_few_replicates():
         (None, {"n_resamples": 0}, "n_resamples must be"),
         (None, {"confidence_level": 2}, "confidence_level must be"),
         (None, {"method": "delong"}, "method must be one of"),
-        (None, {"groups": np.zeros(30)}, "groups must have two groups"),
+        (None, {"groups": np.zeros(30)}, "groups must have at least two groups"),
         ({"a": np.arange(30), "b": np.arange(29)}, {}, r"scores\['b'\] has 29 rows, but y_true has 30"),
         ({"a": np.arange(30), "b": np.full(30, np.nan)}, {}, r"scores\['b'\] must be finite"),
     ],

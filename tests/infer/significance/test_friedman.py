@@ -261,7 +261,7 @@ def test_frames_as_people_keep_them(make: Any) -> None:
     long = make({"data": ["w", "w", "x", "x"], "learner": ["a", "b", "a", "b"], "score": [0.5, 0.6, 0.4, 0.7]})
     for test in (friedman_test, fastevals.nemenyi_test, fastevals.pairwise_tests):
         with pytest.raises(
-            ValueError, match=r"one row for each combination of 'data' and 'learner', .* pivot\(index='data'"
+            ValueError, match=r"one row for each combination of 'data' and 'learner', .*\.pivot\(index='data'"
         ):
             test(long)
 
