@@ -213,7 +213,7 @@ def read_models(
 
 
 def worst_first(pvalues: Floats, benefits: Floats) -> NDArray[np.intp]:
-    """Return the order from the strongest evidence of a negative benefit to that of a positive one; NaN is last."""
+    """Order groups by evidence: the strongest for a negative benefit first, for a positive benefit last, then NaN."""
     return np.lexsort((benefits, np.where(benefits < 0, pvalues / 2, 1 - pvalues / 2)))
 
 

@@ -156,8 +156,8 @@ class Metric:
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
         "classes", and "numbers".
     trials : "rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives" or ""
-        The rows of which the metric is a share, if their number is taken as fixed. A share of all rows concerns all
-        classes ("rows", such as accuracy) or one class ("rows by class", such as prevalence).
+        The metric is a share of these rows, whose number is taken as fixed; "" if it is no share. A share of all rows
+        is "rows" if it counts rows of all classes (accuracy), and "rows by class" if of one class (prevalence).
     of_pairs : callable, optional
         Given twice the number of positive-negative pairs ranked right and twice the number of all pairs, returns the
         metric multiplied by the second number.

@@ -1,1 +1,1 @@
-"""Drift of scores: `drift.py` has the call, `samples.py` samples, `measures.py` distances, `significance.py` p."""
+"""Drift of scores: the call (`drift`), samples (`samples`), distances (`measures`), p-values (`significance`)."""

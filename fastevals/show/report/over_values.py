@@ -72,9 +72,9 @@ class DividedRows(NamedTuple):
 
 
 class ExtremeValue(NamedTuple):
-    """A metric's lowest or highest value, the position of a --by value with it, and the number of such --by values.
+    """A metric's lowest or highest value, the position of a --by value that has it, and how many --by values have it.
 
-    Of several such --by values, the position is that of the one with the largest weight: without --weight, most rows.
+    If several have it, the position is that of the --by value with the largest weight (without --weight: most rows).
     """
 
     metric: float
