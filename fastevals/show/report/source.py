@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +40,12 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
+from fastevals.reading.rows import RowReader
 from fastevals.reading.segments import crossed
 from fastevals.reading.sources import Reading, RowRules, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
+from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
@@ -117,6 +120,76 @@ def counts_predictions(data: Any) -> bool:
 
 def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure each model in each block, and over all values of the --by column."""
+    is_summary = are_summaries(data) or _is_counted_elsewhere(data)
+    if options.against is not None and not (is_summary and are_summaries(options.against)):
+        raise ValueError(
+            f"{option('against')} compares two summaries: it and the data must be files of fastevals summarize"
+        )
+    opened = open_scores(data, options, form)
+    roles, reader, rule = opened.roles, opened.reader, _threshold_rule(options)
+    by_row = _has_cost_columns(options)
+    with opened.naming_rows():
+        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
+        if opened.summary is not None:
+            reference = None if options.against is None else read_reference(options.against, opened.summary)
+            measured = measure.summary(opened.summary, reference, options.against)
+        elif reader is not None:
+            one_scan = opened.reading.approximate or not reader.files.can_repeat
+            try:
+                measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, opened.reading)
+            except NotWholeError:  # weights that are not whole numbers give bounds
+                measured = measure.in_one_scan(reader)
+        else:
+            assert opened.rows is not None
+            measured = measure.rows(opened.rows, opened.groupings)
+    return Report(
+        opened.title, roles, tuple(column_metrics(*rule)), **measured, **opened.facts(),
+        row_costs=costs_by_outcome(options) if by_row else None, **rule._asdict(),
+    )  # fmt: skip
+
+
+class OpenedScores(NamedTuple):
+    """Scores of models: checked rows in memory, a reader of rows that don't fit, or a summary."""
+
+    title: str
+    roles: ColumnRoles
+    reading: Reading
+    columns: NamedColumns
+    rows: ScoredRows | None = None
+    groupings: Sequence[DividedRows] = ()  # the ways to divide the rows
+    reader: RowReader | None = None
+    summary: ScoresSummary | None = None
+    positive: Any = None  # the positive label; a reader knows it after its first scan
+    n_weightless: int = 0
+
+    def naming_rows(self) -> AbstractContextManager[None]:
+        """In a ``with`` block, name rows in messages as the data do."""
+        return naming_rows(self.columns.line, dropping())
+
+    def facts(self) -> dict[str, Any]:
+        """Return the positive label, and the rows that are left out; after the rows are read."""
+        if self.summary is not None:
+            return {
+                "pos_label": self.summary.labels[0], "n_weightless": self.summary.n_weightless,
+                "left_out": self.summary.left_out,
+            }  # fmt: skip
+        if self.reader is not None:
+            left_out = self.reader.left_out.named(self.reader.value_names(()))
+            return {
+                "pos_label": self.reader.positive, "n_weightless": self.reader.n_weightless, "left_out": left_out,
+            }  # fmt: skip
+        return {"pos_label": self.positive, "n_weightless": self.n_weightless, "left_out": self.columns.left_out}
+
+
+def _is_counted_elsewhere(data: Any) -> bool:
+    """Return whether data are a ranking that does not know every score."""
+    ranking = as_ranking("data", data)
+    return isinstance(ranking, BaseRanking) and type(ranking) is not Ranking
+
+
+def open_scores(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
+    """Open scores of any source, and read the rows if they fit in memory."""
     label, scores, by = options.label, tuple(options.score or ()), tuple(options.by or ())
     cross = options.cross
     _check_cross(by, cross)
@@ -138,65 +211,40 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         by, cross = summary.segments
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
-    if options.against is not None and (summary is None or not are_summaries(options.against)):
-        raise ValueError(
-            f"{option('against')} compares two summaries: it and the data must be files of fastevals summarize"
-        )
     by_row = _has_cost_columns(options)
     costs = check_cost_options(options) if by_row or options.cost_tp is not None else {}
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
     reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
-    reader, columns = None, NamedColumns({}, data=data_name(data))
-    if not is_counted and summary is None:
+    columns = NamedColumns({}, data=data_name(data))
+    if summary is not None:
+        summary = summary.of_models(roles.truth, scores)
+        return OpenedScores(summary_name(data), roles, reading, columns, summary=summary)
+    if not is_counted:
         source = _open(data, roles, form, rules)
-        if reading.fits(source, len(scores)):
-            names = roles.message_names()
-            columns = join_columns(
-                source, names, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules
-            )
-        else:
+        if not reading.fits(source, len(scores)):
             if by_row:
                 refuse_unread(options, source.title)
             reader = row_reader(source, roles, options.pos_label, rules)
+            return OpenedScores(reader.files.name, roles, reading, columns, reader=reader)
+        columns = join_columns(
+            source, roles.message_names(), roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules
+        )
     with naming_rows(columns.line, dropping()):
-        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
-        rule = _threshold_rule(options)
-        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
-        left_out = columns.left_out
-        if summary is not None:
-            summary = summary.of_models(roles.truth, scores)
-            reference = None if options.against is None else read_reference(options.against, summary)
-            measured = measure.summary(summary, reference, options.against)
-            positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
-        elif reader is not None:
-            one_scan = reading.approximate or not reader.files.can_repeat
-            try:
-                measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
-            except NotWholeError:  # weights that are not whole numbers give bounds
-                measured = measure.in_one_scan(reader)
-            left_out = reader.left_out.named(reader.value_names(()))
-            positive, n_weightless = reader.positive, reader.n_weightless
-        else:
-            rows, positive = (
-                _counted_rows(data, ranking, roles.models[0])
-                if is_counted
-                else _scored_rows(columns, roles, options.pos_label)
-            )
-            if by_row:
-                rows = rows._replace(amounts=read_amounts(roles, columns, options))
-            groupings = grouped_rows(columns, roles)
-            n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
-            if n_weightless:
-                kept = rows.weights != 0
-                rows, groupings = rows.take(kept), [grouped.take(kept) for grouped in groupings]
-            measured = measure.rows(rows, groupings)
-    title = columns.data if reader is None else reader.files.name
-    title = title if summary is None else summary_name(data)
-    return Report(
-        title, roles, tuple(column_metrics(*rule)), **measured,
-        n_weightless=n_weightless, left_out=left_out, pos_label=positive,
-        row_costs=costs_by_outcome(options) if by_row else None, **rule._asdict(),
-    )  # fmt: skip
+        rows, positive = (
+            _counted_rows(data, ranking, roles.models[0])
+            if is_counted
+            else _scored_rows(columns, roles, options.pos_label)
+        )
+        if by_row:
+            rows = rows._replace(amounts=read_amounts(roles, columns, options))
+        groupings = grouped_rows(columns, roles)
+    n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
+    if n_weightless:
+        kept = rows.weights != 0
+        rows, groupings = rows.take(kept), [grouped.take(kept) for grouped in groupings]
+    return OpenedScores(
+        columns.data, roles, reading, columns, rows, groupings, positive=positive, n_weightless=n_weightless
+    )
 
 
 # Columns and rows -------------------------------------------------------------------------------------------------
