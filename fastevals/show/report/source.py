@@ -40,7 +40,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
-from fastevals.reading.rows import RowReader
+from fastevals.reading.rows import LeftOut, RowReader
 from fastevals.reading.segments import crossed
 from fastevals.reading.sources import Reading, RowRules, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
@@ -364,16 +364,23 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 # Predictions ----------------------------------------------------------------------------------------------------------
 
 
-def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
-    """Measure models' predictions in each block."""
+class OpenedPredictions(NamedTuple):
+    """Predictions of models: checked rows in memory."""
+
+    title: str
+    roles: ColumnRoles
+    rows: PredictedRows
+    groupings: Sequence[DividedRows]
+    classes: Classes | None  # of predicted classes
+    n_weightless: int
+    left_out: LeftOut
+
+
+def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> OpenedPredictions:
+    """Read the rows of predictions."""
     label, target, by, groups = options.label, options.target, tuple(options.by or ()), options.groups
-    _check_cross(by, options.cross)
     sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
-    check_one_weight(sample_weight, frequency_weight, (option("sample_weight"), option("frequency_weight")))
     models = tuple(options.pred or ())
-    plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
-    if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
-        return report_counted(data, models, plan, options)
     if label is not None and target is not None:
         raise ValueError(
             f"{option('target')} names a column of numbers, {option('label')} a column of classes: give only one"
@@ -394,13 +401,13 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         "kind": "labels" if target is None else "targets",
     }
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
-    called, kind = roles.message_names(), roles.kind
+    called = roles.message_names()
     rules = _row_rules(options)
     source = open_source(data, roles.request(rules, form))
     columns = join_columns(source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules)
     with naming_rows(columns.line, dropping()):
         classes = None
-        if kind == "labels":
+        if roles.kind == "labels":
             read = read_classes(columns, roles.truth, models, options.pos_label)
             true, predicted, classes = read.true, read.predicted, read.classes
         else:
@@ -417,6 +424,19 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
         rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
         groupings = [grouped.take(kept) for grouped in groupings]
+    return OpenedPredictions(columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out)
+
+
+def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
+    """Measure models' predictions in each block."""
+    _check_cross(tuple(options.by or ()), options.cross)
+    names = (option("sample_weight"), option("frequency_weight"))
+    check_one_weight(options.sample_weight, options.frequency_weight, names)
+    plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+    if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
+        return report_counted(data, tuple(options.pred or ()), plan, options)
+    title, roles, rows, groupings, classes, n_weightless, left_out = open_predictions(data, options, form)
+    kind = roles.kind
     measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
@@ -428,8 +448,8 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what}, because there are more than {MOST_SORTED:,} rows.")
     return Report(
-        columns.data, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
-        left_out=columns.left_out, not_measured=tuple(not_measured), **_classes(classes),
+        title, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
+        left_out=left_out, not_measured=tuple(not_measured), **_classes(classes),
     )  # fmt: skip
 
 
