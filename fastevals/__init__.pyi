@@ -362,9 +362,10 @@ def report(
     on_invalid : {"raise", "drop"}
         Whether a row without a finite score, prediction or weight is an error, or is left out and counted. With "drop",
         None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are a block of their own.
-    against : path or paths, optional
-        Files of ``fastevals summarize`` on other rows; `data` must be such files too. Each model is compared with
-        itself on the other rows, and each difference has a separate interval.
+    against : as for `data`, optional
+        Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever `data` is; `label`, `score`
+        and the other options on rows apply to them, too. Each model is compared with itself on these rows, and each
+        difference has a separate interval. Values of `by` are compared with the same value.
     progress : bool
         Show a progress bar for each block's bootstrap (needs tqdm).
 

@@ -123,7 +123,7 @@ TRIPS = {
     "bootstrap of an AUC": (27, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
     "of groups": (29, "fastevals.bootstrap((y, s), 'roc_auc', groups=g, n_resamples=9, rng=0)"),
     "F1 of the drop-in": (9, "metrics.f1_score(y, p)"),
-    "a report": (68, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
+    "a report": (69, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
 }
 TRIP = """
 import contextlib, io, json, sys, tempfile, warnings

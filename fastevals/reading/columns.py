@@ -8,7 +8,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from types import MappingProxyType
@@ -86,7 +86,11 @@ class NamedColumns(dict[str, NDArray[Any]]):
 
     def encode_groups(self, shown: str, name: str) -> NDArray[np.intp]:
         """Return each row's group as a number; raise unless there are several groups."""
-        return encode_groups(shown, self[name], as_written=name in self.as_written)
+        return self.code_groups(shown, name)[1]
+
+    def code_groups(self, shown: str, name: str) -> tuple[Any, NDArray[np.intp]]:
+        """Return the groups, and each row's index into them; raise unless there are several groups."""
+        return code_groups(shown, self[name], as_written=name in self.as_written)
 
 
 def read_columns(
@@ -557,6 +561,10 @@ class ColumnRoles:
             "frequency_weight": name if self.are_copies else None,
         }
 
+    def without_costs(self) -> ColumnRoles:
+        """Return the roles without the columns of costs."""
+        return replace(self, cost_fp=None, cost_fn=None, cost_tp=None)
+
     @property
     def are_several(self) -> bool:
         """Whether several columns divide the rows, each on its own."""
@@ -650,9 +658,29 @@ def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple
 
 def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> NDArray[np.intp]:
     """Return each row's group as a number; raise unless there are several groups."""
+    return code_groups(shown, column, as_written=as_written)[1]
+
+
+def code_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> tuple[Any, NDArray[np.intp]]:
+    """Return the groups, and each row's index into them; raise unless there are several groups."""
     named = encode_values(shown, column, as_written=True) if as_written else unique_inverse(as_groups(shown, column))
     check_several_groups(shown, np.asarray(named[0]))
-    return named[1]
+    return named
+
+
+def share_numbers(sides: Iterable[tuple[list[Any], NDArray[np.intp]]]) -> list[NDArray[np.intp]]:
+    """Return each row's value as a number that several sets of rows share, given each set's values and indices.
+
+    If some values are text and others are not, all are compared as text, because CSV files don't say which.
+    """
+    sides = list(sides)
+    are_mixed = len({isinstance(value, str) for values, _ in sides for value in values}) > 1
+    numbers: dict[Any, int] = {}
+    shared = []
+    for values, codes in sides:
+        keys = [str(value) for value in values] if are_mixed else values
+        shared.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.intp)[codes])
+    return shared
 
 
 def parse_label(text: str | None, labels: Sequence[Any]) -> Any:

@@ -359,16 +359,23 @@ class Reading(NamedTuple):
         """Return whether to read all rows into memory, with the scores of `n_models` models."""
         if self.approximate or not source.can_repeat:
             return False
-        n_rows = source.n_rows
-        needed = TEXT_SHARE * (source.n_bytes + PACKED_SHARE * source.n_packed)
-        if n_rows is not None:
-            needed = n_rows * (BYTES_PER_ROW + BYTES_PER_SCORE * n_models)
-        elif not needed:  # the size of a stream is unknown
+        needed = self.needed(source, n_models)
+        if not needed and source.n_rows is None:  # the size of a stream is unknown
             return self.limit is None
         if self.limit is None and needed < ALWAYS_FREE_BYTES:
             return True
         memory = self.memory
         return memory is None or needed <= memory
+
+    def needed(self, source: Source, n_models: int) -> int:
+        """Return the bytes that all rows take in memory; 0 for a stream, whose size is unknown."""
+        if source.n_rows is not None:
+            return source.n_rows * (BYTES_PER_ROW + BYTES_PER_SCORE * n_models)
+        return TEXT_SHARE * (source.n_bytes + PACKED_SHARE * source.n_packed)
+
+    def beside(self, n_bytes: int) -> Reading:
+        """Return the options for further rows, given the bytes that the rows in memory take."""
+        return self if self.limit is None else self._replace(limit=max(self.limit - n_bytes, 0))
 
 
 MEMORY_SHARE = 1 / 2  # of free memory

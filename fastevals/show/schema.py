@@ -181,6 +181,28 @@ class AnyBlock(TypedDict):
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
+class ComparedRows(TypedDict):
+    """The other rows that a block is compared with."""
+
+    n_samples: Annotated[int, "rows"]
+    n_positives: Annotated[int, "positive rows"]
+    why_none: Annotated[str, "why there are no differences; empty if there are"]
+
+
+class OtherRows(TypedDict):
+    """The rows of --against."""
+
+    data: Annotated[str, "name of these rows"]
+    n_samples: Annotated[int, "rows"]
+    n_positives: Annotated[int, "positive rows"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "by column"]
+    only_in_data: Annotated[
+        list[Any], "values of --by that only the data has; for several columns, objects with by and value"
+    ]
+    only_in_against: Annotated[list[Any], "values of --by that only the other rows have"]
+
+
 class ScoresBlock(AnyBlock):
     """Rows with scores."""
 
@@ -189,8 +211,9 @@ class ScoresBlock(AnyBlock):
     models: Annotated[list[ScoresModel], "in the order given"]
     costs: NotRequired[Annotated[Result, "with columns of costs: what decisions cost, and what they save", RowCosts]]
     against: NotRequired[
-        Annotated[list[PairOfModels], "with --against: each model compared with itself on the rows of the other file"]
+        Annotated[list[PairOfModels], "with --against: each model compared with itself on the other rows of this value"]
     ]
+    compared_with: NotRequired[Annotated[ComparedRows, "with --against: these other rows, if there are any"]]
 
 
 class PredictionsBlock(AnyBlock):
@@ -353,6 +376,7 @@ class ScoresReport(AnyReport):
         dict[str, str | float] | None,
         "cost_fp, cost_fn and, if given, cost_tp, each a column's name or a number; null unless costs differ by row",
     ]
+    against: Annotated[OtherRows | None, "the rows of --against; null without it"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[
         OverScores | list[OverScores] | None,

@@ -963,12 +963,12 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
         ([str(tmp_path / "e.fe")], "e.fe: No such file or directory"),
         ([str(a), "--score", "z"], "score 'z' is not among what was counted"),
         ([str(a), "--by", "land"], "--by goes with columns of rows"),
-        ([str(a), "--against", "x.parquet"], "--against compares two summaries: it and the data must be files"),
+        ([str(a), "--against", "x.parquet"], "--against x.parquet: 'x.parquet': no such file"),
         ([str(a), "--against", str(a), "--resamples", "0"], "--against needs replicates"),
-        ([str(a), "--against", str(other)], "--against o.fe: summaries must have the same labels, got 1 and 0"),
-        ([str(a), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted as a whole"),
-        ([str(land), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted by 'w'"),
-        ([str(a), "--against", str(model)], "--against m.fe has no scores 'a': it has those of 'c'"),
+        ([str(a), "--against", str(other)], "--against o.fe: its positive class is 0, and the data's is 1"),
+        ([str(a), "--against", str(b)], "--against b.fe: it is counted by 'land', and the data as a whole"),
+        ([str(land), "--against", str(b)], "--against b.fe: it is counted by 'land', and the data by 'w'"),
+        ([str(a), "--against", str(model)], "--against m.fe: it has no scores 'a': it has those of 'c'"),
         ([str(v), str(largest)], "(see --largest-weight of fastevals summarize)"),
     ):
         assert cli.main(["report", *arguments]) == 2

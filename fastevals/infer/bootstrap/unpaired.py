@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,9 +24,10 @@ from fastevals.infer.bootstrap.bootstrap import (
     resample,
 )
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
-from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, Values, jackknife_acceleration
+from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, jackknife_acceleration
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.comparison import share_as_extreme
+from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme, without_doubt
@@ -45,6 +48,7 @@ def bootstrap_unpaired(
     alternative: Alternative = "two-sided",
     stratified: bool = False,
     groups: tuple[ArrayLike, ArrayLike] | None = None,
+    sample_weight: tuple[ArrayLike | None, ArrayLike | None] | None = None,
     pos_label: Any = None,
     rng: Any = None,
     keep_distribution: bool = False,
@@ -78,6 +82,9 @@ def bootstrap_unpaired(
         Clusters of the rows of the subject and of the reference, such as customers of two months; both must be pairs
         of arrays. Whole clusters are drawn, as many as both sets have together. A cluster of both sets is drawn as
         often in one as in the other, so the interval allows for their correlation.
+    sample_weight : pair of array-like or None, optional
+        Weights of the rows of the subject and of the reference; None for a side without weights. A side with weights
+        must be a pair of arrays.
     pos_label : label, optional
         The positive class of pairs.
     rng, keep_distribution, progress
@@ -127,25 +134,24 @@ def bootstrap_unpaired(
     subjects = {"subject": subject, "reference": reference}
     pairs = [isinstance(each, (tuple, list)) for each in subjects.values()]
     shared = _number_clusters(subjects, groups, stratified)
-    sides: list[_Side] = []
+    weights = _weights_of_sides(subjects, sample_weight)
+    sides: list[Resampled] = []
     for number, (name, each) in enumerate(subjects.items()):
         labelled = pos_label if pairs[number] or not any(pairs) else None
         units = None if shared is None else shared[number]
-        design = SamplingDesign(units, stratified=as_flag("stratified", stratified), pos_label=labelled)
+        design = SamplingDesign(
+            units, weights[number], stratified=as_flag("stratified", stratified), pos_label=labelled
+        )
         counts, doubts, coarse = without_doubt(name, each, specs, takes_weights=True)
         sample = make_sample(counts, specs, design, coarse=coarse, name=name)
         if sides:
             _check_same_classes(sides[0].sample.labels, sample.labels)
-        key = np.uint64(stream_key(settings.key, OTHER)) if sides and shared is None else settings.key
-        values, replicates, accelerations = resample(sample, specs, settings._replace(key=key), progress=progress)
-        sides.append(_Side(name, sample, doubts, values, replicates, accelerations))
-    left_out = None
-    if shared is not None and settings.method == "BCa":
-        left_out = [side.sample.left_out(settings.key) for side in sides]
-    differences = {
-        label: _difference(label, spec, k, sides, settings, left_out, keep=keep_distribution)
-        for k, (label, spec) in enumerate(specs.items())
-    }
+        own = reference_settings(settings) if sides and shared is None else settings
+        sides.append(Resampled.of(name, sample, specs, own, doubts, progress=progress))
+    first, second = sides
+    differences = unpaired_differences(
+        first, second, specs, settings, share_clusters=shared is not None, keep=keep_distribution
+    )
     return UnpairedResult(
         differences, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sides[0].sample.labels, pos_label=sides[0].sample.pos_label,
@@ -207,52 +213,102 @@ class UnpairedDifference(Estimate[V]):
         return {**Estimate._columns(self), **spread(pvalue=self.pvalue, **sides)}
 
 
-class _Side(NamedTuple):
-    """One of the two subjects, and its replicates."""
+class Resampled(NamedTuple):
+    """One of the two subjects: its metrics and their replicates, by label."""
 
     name: str
     sample: Sample
-    doubts: dict[str, Doubt]
-    values: Values
-    replicates: Values
-    accelerations: dict[int, Any]
+    doubts: Mapping[str, Doubt]
+    values: dict[str, Floats]
+    replicates: dict[str, Floats]
+    accelerations: dict[str, Any]
 
-    def estimate(self, label: str, spec: Any, k: int, settings: BootstrapSettings, *, keep: bool) -> Estimate:
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        sample: Sample,
+        specs: MetricSpecs,
+        settings: BootstrapSettings,
+        doubts: Mapping[str, Doubt] = MappingProxyType({}),
+        *,
+        progress: bool = False,
+    ) -> Self:
+        """Draw from a sample. The second side must be drawn with `reference_settings`, unless clusters are shared."""
+        values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
+        labels = list(specs)
+        return cls(
+            name, sample, doubts, dict(zip(labels, values, strict=True)), dict(zip(labels, replicates, strict=True)),
+            {labels[k]: each for k, each in accelerations.items()},
+        )  # fmt: skip
+
+    def estimate(self, label: str, spec: Any, settings: BootstrapSettings, *, keep: bool) -> Estimate:
         """Return the estimate of a metric, in the form that `bootstrap` returns."""
         return make_estimate(
-            f"{label} of {self.name}", spec, self.values[k], self.replicates[k], self.accelerations.get(k, 0.0),
-            settings, keep=keep, class_sizes=self.sample.class_sizes, doubt=self.doubts.get(label, NO_DOUBT),
+            f"{label} of {self.name}", spec, self.values[label], self.replicates[label],
+            self.accelerations.get(label, 0.0), settings, keep=keep, class_sizes=self.sample.class_sizes,
+            doubt=self.doubts.get(label, NO_DOUBT),
         )  # fmt: skip
+
+    def left_out(self, settings: BootstrapSettings) -> dict[str, Jackknife]:
+        """Return each metric with clusters left out in turn."""
+        return dict(zip(self.values, self.sample.left_out(settings.key), strict=True))
+
+
+def reference_settings(settings: BootstrapSettings) -> BootstrapSettings:
+    """Return the settings with which the reference is drawn, so that its draws are independent of the subject's."""
+    return settings._replace(key=np.uint64(stream_key(settings.key, OTHER)))
+
+
+def unpaired_differences(
+    subject: Resampled,
+    reference: Resampled,
+    specs: MetricSpecs,
+    settings: BootstrapSettings,
+    *,
+    share_clusters: bool = False,
+    keep: bool = False,
+) -> dict[str, UnpairedDifference]:
+    """Return the difference of two resampled sides in each metric.
+
+    With `share_clusters`, both sides drew the same clusters (`SamplingUnits.number_shared`) with the same settings.
+    """
+    left_out = None
+    if share_clusters and settings.method == "BCa":
+        left_out = subject.left_out(settings), reference.left_out(settings)
+    return {
+        label: _difference(label, spec, (subject, reference), settings, left_out, keep=keep)
+        for label, spec in specs.items()
+    }
 
 
 def _difference(
     label: str,
     spec: Any,
-    k: int,
-    sides: list[_Side],
+    sides: tuple[Resampled, Resampled],
     settings: BootstrapSettings,
-    left_out: list[list[Jackknife]] | None,
+    left_out: tuple[dict[str, Jackknife], dict[str, Jackknife]] | None,
     *,
     keep: bool,
 ) -> UnpairedDifference:
-    """Return the difference of the two sides in metric number k.
+    """Return the difference of the two sides in a metric.
 
     If the sides share clusters, `left_out` has each side's metrics with clusters left out in turn.
     """
-    of_subject, of_reference = (side.estimate(label, spec, k, settings, keep=keep) for side in sides)
-    shapes = [side.values[k].shape for side in sides]
+    of_subject, of_reference = (side.estimate(label, spec, settings, keep=keep) for side in sides)
+    shapes = [side.values[label].shape for side in sides]
     if shapes[0] != shapes[1]:
         raise ValueError(f"reference must have as many values of {label} as subject, {shapes[0]}, got {shapes[1]}")
     with np.errstate(invalid="ignore"):  # infinite values
-        values = np.asarray(sides[0].values[k] - sides[1].values[k], dtype=np.float64)
-        replicates = sides[0].replicates[k] - sides[1].replicates[k]
+        values = np.asarray(sides[0].values[label] - sides[1].values[label], dtype=np.float64)
+        replicates = sides[0].replicates[label] - sides[1].replicates[label]
     doubt = doubt_of_difference(*(side.doubts.get(label, NO_DOUBT) for side in sides))
     own = Limits.of(spec)
     least, most = own.bounds
     if left_out is None:
-        acceleration = _joint_acceleration(k, sides, of_subject, of_reference)
+        acceleration = _joint_acceleration(label, sides, of_subject, of_reference)
     else:
-        ours, theirs = (each[k] for each in left_out)
+        ours, theirs = (each[label] for each in left_out)
         acceleration = jackknife_acceleration(ours.values - theirs.values, ours.times, ours.strata)
     sizes = [side.sample.class_sizes for side in sides if side.sample.class_sizes is not None]
     estimate = make_estimate(
@@ -270,10 +326,10 @@ def _difference(
     return UnpairedDifference(**made, pvalue=pvalue, subject=of_subject, reference=of_reference)
 
 
-def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any:
+def _joint_acceleration(label: str, sides: tuple[Resampled, Resampled], *estimates: Estimate) -> Any:
     """Return BCa's acceleration of a difference, from the accelerations and standard errors of the two sides."""
     errors = [np.asarray(each.standard_error, dtype=np.float64) for each in estimates]
-    cubes = [side.accelerations.get(k, 0.0) * error**3 for side, error in zip(sides, errors, strict=True)]
+    cubes = [side.accelerations.get(label, 0.0) * error**3 for side, error in zip(sides, errors, strict=True)]
     squares = errors[0] ** 2 + errors[1] ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0, (cubes[0] - cubes[1]) / squares**1.5, 0.0)
@@ -301,6 +357,24 @@ def _number_clusters(subjects: dict[str, Any], groups: Any, stratified: Any) -> 
         raise ValueError("stratified must be False with groups: a cluster may have rows of both classes")
     names = [f"groups[{k}]" for k in (0, 1)]
     return SamplingUnits.number_shared({n: as_groups(n, each) for n, each in zip(names, groups, strict=True)})
+
+
+def _weights_of_sides(subjects: dict[str, Any], sample_weight: Any) -> tuple[Any, Any]:
+    """Return the weights of each side; raise if they are no pair, or if a side with weights has no rows."""
+    if sample_weight is None:
+        return None, None
+    if not isinstance(sample_weight, (tuple, list)) or len(sample_weight) != 2:
+        raise ValueError(
+            "sample_weight must be a pair (weights of the subject, weights of the reference), got "
+            f"{show(sample_weight)}"
+        )
+    for (name, each), weights in zip(subjects.items(), sample_weight, strict=True):
+        if weights is not None and not isinstance(each, (tuple, list)):
+            raise ValueError(
+                f"sample_weight requires rows: {name} must be a pair (y_true, y_score or y_pred), got a "
+                f"{type(each).__name__}"
+            )
+    return sample_weight[0], sample_weight[1]
 
 
 def _check_same_classes(labels: Any, others: Any) -> None:

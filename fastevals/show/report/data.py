@@ -44,6 +44,7 @@ class ReportData:
     row_costs: dict[str, Any] | None = None
     labels: list[Any] | None = None
     not_measured: tuple[str, ...] = ()
+    against: OtherData | None = None
 
     @property
     def over(self) -> OverValues | None:
@@ -75,10 +76,32 @@ class ReportBlock:
     n_negatives: int = 0
     positive_share: float = math.nan  # by weight
     against: tuple[ModelPair, ...] = ()  # the models minus themselves on other rows
+    other: OtherBlock | None = None  # these other rows; None if there are none with this value
     costs: RowCosts | None = None  # if they differ by row
     # For predictions, replicates: fewer than the plan's if its budget is too small.
     n_resamples: int | None = None
     by: tuple[str, ...] = ()  # the --by column that has `value`, or the crossed columns
+
+
+class OtherBlock(NamedTuple):
+    """Other rows that a block is compared with."""
+
+    n_samples: int
+    n_positives: int
+    why_none: str = ""  # why there are no differences; "" if there are
+
+
+@dataclass(frozen=True, slots=True)
+class OtherData:
+    """The other rows that a report compares with (--against)."""
+
+    name: str
+    n_samples: int
+    n_positives: int
+    left_out: LeftOut
+    n_weightless: int
+    only_data: tuple[Any, ...] = ()  # keys of blocks that only the data have
+    only_other: tuple[Any, ...] = ()  # and that only the other rows have
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,8 @@ class Report(ReportData, Result):
         For predicted classes, the classes that occur; if there are two, the positive one is last.
     not_measured : tuple of str
         What is not measured, and why.
+    against : OtherData or None
+        The other rows that the models are compared with, if there are any.
     """
 
     __slots__ = ()

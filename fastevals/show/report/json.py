@@ -50,6 +50,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(roles, report.left_out),
             **of_kind,
+            **({"against": _other_rows(report)} if has_scores else {}),
             "intervals": _plan(report),
             "over": None,
             "blocks": [_block(report, block) for block in report.blocks],
@@ -68,6 +69,27 @@ def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str
     return {
         name: {"reason": roles.reason(name), "rows": rows, "alone": left_out.alone.get(name, 0)}
         for name, rows in sorted(left_out.by_column.items())
+    }
+
+
+def _other_rows(report: ReportData) -> dict[str, Any] | None:
+    """Return the rows of --against, and the values of --by that only one side has."""
+    other = report.against
+    if other is None:
+        return None
+
+    def plain(keys: tuple[Any, ...]) -> list[Any]:
+        of_keys = [report.roles.segments.of_key(key) for key in keys]
+        return [{"by": by[0], "value": value} if report.roles.are_several else value for by, value in of_keys]
+
+    return {
+        "data": other.name,
+        "n_samples": other.n_samples,
+        "n_positives": other.n_positives,
+        "n_dropped": other.left_out.n_rows,
+        "dropped": left_out_values(report.roles, other.left_out),
+        "only_in_data": plain(other.only_data),
+        "only_in_against": plain(other.only_other),
     }
 
 
@@ -209,6 +231,7 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
         "best": {name: list(models) for name, models in block.best.items()},
         **({} if block.costs is None else {"costs": block.costs}),
         **({"against": [pair_values(pair) for pair in block.against]} if block.against else {}),
+        **({} if block.other is None else {"compared_with": block.other._asdict()}),
         "differences": [] if intervals is None else [pair_values(pair) for pair in intervals.differences],
         "intervals": details,
     }

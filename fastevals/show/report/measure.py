@@ -36,6 +36,7 @@ from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.scores import ScoresSummary
+from fastevals.show.report.against import CellsSide, CountedSide, OtherSides, RowsSide, Side
 from fastevals.show.report.calibrated import calibrate_losses, calibrate_rows
 from fastevals.show.report.costs import (
     check_few_values,
@@ -66,6 +67,7 @@ from fastevals.show.report.over_differences import (
     with_differences_of_blocks,
 )
 from fastevals.show.report.over_values import (
+    MOST_BLOCKS,
     DividedRows,
     gather_over_blocks,
     have_blocks,
@@ -76,11 +78,9 @@ from fastevals.show.report.streams import (
     CertifiedBlock,
     ExactStream,
     StreamedBlock,
-    differences_from,
     streamed_intervals,
     summarize_rows,
     summary_intervals,
-    summary_name,
 )
 
 COUNTED_ONLY = "DeLong's variance needs the rows, and only counts were kept"
@@ -97,6 +97,7 @@ class Measure(NamedTuple):
     n_pictured: int
     progress: bool
     has_gains: bool = False  # whether each model has a gain table
+    other: OtherSides | None = None  # other rows, with which each block is compared
 
     def rows(self, rows: ScoredRows, groupings: Sequence[DividedRows]) -> dict[str, Any]:
         """Measure rows in memory, for each way to divide them."""
@@ -109,14 +110,23 @@ class Measure(NamedTuple):
         if plan is not None:
             plan = plan.for_blocks([part.n_samples for part in parts if part.is_measured], len(rows.scores))
         why_none = "" if plan is None or not groupings else why_no_delong(rows)
+        of_both = self.plan_of_both([part.n_samples for part in parts if part.is_measured])
+        if self.other is not None and groupings:
+            check_blocks(groupings)
+            self.other.check_paired(self.roles.segments.key(part.by, part.value) for part in parts)
         blocks: list[ReportBlock] = []
         for part in progressed(parts, "measuring"):
             of_part = rows if part.places is None else rows.take(part.places)
             if part.is_measured:
                 block = self.block(part.value, of_part, metrics, plan, len(blocks), why_none is None)
+                block = replace(block, by=part.by)
+                if of_both is not None:
+                    block = self.compared(block, RowsSide(of_part), metrics, of_both)
             else:
-                block = _of_one_class(part.value, of_part)
-            blocks.append(replace(block, by=part.by))
+                block = replace(_of_one_class(part.value, of_part), by=part.by)
+                if self.other is not None:
+                    self.other.pair(self.roles.segments.key(part.by, part.value))
+            blocks.append(block)
         overs = []
         for grouped in groupings:
             own = [block for block in blocks if block.by == grouped.by]
@@ -128,11 +138,13 @@ class Measure(NamedTuple):
         if len(measured) > 1 and self.n_pictured:
             of_all = None if self.plan is None else self.plan.for_blocks([rows.n_samples], len(rows.scores))
             whole = self.block(None, rows, metrics, of_all, 0, False)
+            if of_both is not None:
+                whole = self.compared(whole, RowsSide(rows), metrics, self.plan_of_both([rows.n_samples]) or of_both)
         return {"blocks": measured, "plan": plan, "overs": tuple(overs), "whole": whole}
 
     def stream(self, reader: RowReader, reading: Reading) -> dict[str, Any]:
         """Measure files in scans."""
-        metrics, plan = column_metrics(*self.rule), self.plan
+        metrics = column_metrics(*self.rule)
         if self.has_gains:
             raise ValueError(
                 f"{option('gain_table')} needs the rows in memory or in one scan: give more {option('memory')}, or use "
@@ -141,14 +153,12 @@ class Measure(NamedTuple):
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
         if self.n_pictured:
             thresholds += PICTURED_PROBABILITIES
-        stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
-        sizes = [block.n_samples for block in stream.blocks]
-        plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
+        stream, plan, streamed, values = self._streamed(reader, reading, thresholds)
         why_none = "" if plan is None else why_no_delong(reader)
-        streamed = stream.count(plan, metrics)
-        values = reader.value_names(block.totals.value for block in streamed)
-        order = {value: place for place, value in enumerate(values)}
-        streamed.sort(key=lambda block: order[block.totals.value])
+        if self.other is not None:
+            self.other.check_classes(reader.labels)
+            self.other.check_paired(values.values())
+        of_both = self.plan_of_both([block.totals.n_samples for block in streamed])
         models = [
             self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
         ]
@@ -161,13 +171,19 @@ class Measure(NamedTuple):
             by, value = reader.segments.of_key(values[block.totals.value])
             if block.rows is not None:
                 found = self.block(value, block.rows, metrics, plan, len(blocks), why_none is None)
-                blocks.append(replace(found, by=by))
+                found = replace(found, by=by)
+                if of_both is not None:
+                    found = self.compared(found, RowsSide(block.rows), metrics, of_both)
+                blocks.append(found)
                 differences[by, value] = differences_of_rows(block.rows) if by and are_compared else None
                 continue
             intervals, sums = None, joint.get(block.totals.value)
             if plan is not None:
                 intervals = streamed_intervals(plan, specs, block, measured, sums)
-            blocks.append(replace(_report_block(value, _block_totals(block.ranking(0)), measured, intervals), by=by))
+            found = replace(_report_block(value, _block_totals(block.ranking(0)), measured, intervals), by=by)
+            if of_both is not None:
+                found = self.compared(found, _cells_side(block, measured), metrics, of_both)
+            blocks.append(found)
             rarer = min(block.totals.n_positives, block.totals.n_negatives)
             aucs = [model.metrics[AUC] for model in measured]
             differences[by, value] = None if sums is None else differences_of_sums(sums, aucs, rarer)
@@ -179,6 +195,19 @@ class Measure(NamedTuple):
             for over in fields["overs"]
         )
         return fields | {"overs": tuple(overs)}
+
+    def _streamed(
+        self, reader: RowReader, reading: Reading, thresholds: Sequence[float]
+    ) -> tuple[ExactStream, IntervalPlan | None, list[StreamedBlock], dict[Any, Any]]:
+        """Count files in scans; return the blocks in ascending order of their values, and the names of the values."""
+        stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
+        sizes = [block.n_samples for block in stream.blocks]
+        plan = None if self.plan is None else self.plan.for_blocks(sizes, len(reader.scores))
+        streamed = stream.count(plan, column_metrics(*self.rule))
+        values = reader.value_names(block.totals.value for block in streamed)
+        order = {value: place for place, value in enumerate(values)}
+        streamed.sort(key=lambda block: order[block.totals.value])
+        return stream, plan, streamed, values
 
     def streamed_models(
         self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
@@ -196,19 +225,20 @@ class Measure(NamedTuple):
 
     def in_one_scan(self, reader: RowReader) -> dict[str, Any]:
         """Measure files in one scan."""
-        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
-        return self.summary(summarize_rows(reader, thresholds, self.progress))
+        return self.summary(self.summarized(reader))
 
-    def summary(
-        self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
-    ) -> dict[str, Any]:
-        """Measure a summary's counts, and compare them with the counts of `reference`; messages name it by `other`."""
+    def summarized(self, reader: RowReader) -> ScoresSummary:
+        """Count files in one scan."""
+        return summarize_rows(reader, [] if self.rule.threshold is None else [self.rule.threshold], self.progress)
+
+    def summary(self, summary: ScoresSummary) -> dict[str, Any]:
+        """Measure a summary's counts."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
-        if reference is not None and plan is None:
-            raise ValueError(
-                f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare"
-            )
+        of_both = self.plan_of_both([block.n_samples for block in summary.blocks.values()])
+        if self.other is not None:
+            self.other.check_classes(summary.labels)
+            self.other.check_paired(summary.blocks)
         for columns in summary.segments.groupings:
             n_values = sum(summary.segments.of_key(key)[0] == columns for key in summary.blocks)
             if not have_blocks(range(n_values)):
@@ -236,10 +266,8 @@ class Measure(NamedTuple):
             intervals = None if plan is None else summary_intervals(plan, defined, block, models)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
             measured = replace(measured, by=by)
-            if reference is not None and plan is not None and key in reference.blocks:
-                past = CertifiedBlock(reference.blocks[key])
-                pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
-                measured = replace(measured, against=pairs)
+            if of_both is not None:
+                measured = self.compared(measured, CountedSide(block), metrics, of_both)
             blocks.append(measured)
         fields = _with_overs(blocks, None, COUNTED_ONLY, summary.segments)
         why_not = COUNTED_APART if plan is not None and len(summary.models) > 1 else ""
@@ -247,6 +275,50 @@ class Measure(NamedTuple):
             "plan": plan,
             "overs": tuple(replace(over, why_not_compared=why_not) for over in fields["overs"]),
         }
+
+    # Other rows -------------------------------------------------------------------------------------------------------
+
+    def plan_of_both(self, sizes: Sequence[int]) -> IntervalPlan | None:
+        """Return the plan for comparisons with other rows, given the sizes of the data's blocks; None without them."""
+        if self.plan is None or self.other is None:
+            return None
+        return self.plan.for_blocks([*sizes, *self.other.sizes], len(self.roles.models))
+
+    def compared(
+        self, block: ReportBlock, side: Side, metrics: dict[str, MetricSpec], plan: IntervalPlan
+    ) -> ReportBlock:
+        """Add the differences from the other rows with the block's value."""
+        assert self.other is not None
+        segments, defined = self.roles.segments, _defined(metrics, block.models)
+        if block.by or not segments.columns:
+            key = segments.key(block.by, block.value) if block.by else None
+            pairs, other = self.other.compared(key, side, defined, self.roles.models, plan)
+        else:
+            pairs, other = self.other.compared_whole(side, defined, self.roles.models, plan)
+        return replace(block, against=pairs, other=other)
+
+    def sides_of_rows(self, rows: ScoredRows, groupings: Sequence[DividedRows]) -> dict[Any, Side]:
+        """Return the rows of each block, by its key."""
+        check_blocks(groupings)
+        if not groupings:
+            return {None: RowsSide(rows)}
+        return {
+            self.roles.segments.key(part.by, part.value): RowsSide(rows.take(part.places))
+            for part in _blocks_of_rows(groupings, rows)
+        }
+
+    def sides_of_stream(self, reader: RowReader, reading: Reading) -> dict[Any, Side]:
+        """Count files in scans; return the cells, or the rows if they are few, of each block, by its key."""
+        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        _, _, streamed, values = self._streamed(reader, reading, thresholds)
+        return {
+            values[block.totals.value]: RowsSide(block.rows)
+            if block.rows is not None
+            else _cells_side(block, self.streamed_models(block, reader, False, ""))
+            for block in streamed
+        }
+
+    # A block ----------------------------------------------------------------------------------------------------------
 
     def block(
         self,
@@ -285,6 +357,26 @@ class Measure(NamedTuple):
             intervals = make_intervals(plan, defined, rows, values_of(models), cells, progress=self.progress)
         assert totals is not None
         return replace(_report_block(value, totals, models, intervals), costs=costs)
+
+
+def check_blocks(groupings: Sequence[DividedRows]) -> None:
+    """Raise if rows to compare with other rows have too many values for a block each."""
+    for by, values, _ in groupings:
+        if not have_blocks(values):
+            raise ValueError(
+                f"{option('by')} {' x '.join(map(repr, by))} has {len(values):,} values; {option('against')} compares "
+                f"at most {MOST_BLOCKS}"
+            )
+
+
+def sides_of_summary(summary: ScoresSummary) -> dict[Any, Side]:
+    """Return the counts of each block, by its key."""
+    return {key: CountedSide(CertifiedBlock(block)) for key, block in summary.blocks.items()}
+
+
+def _cells_side(block: StreamedBlock, models: Sequence[ModelNumbers]) -> CellsSide:
+    """Return a block whose rows are not in memory, as a side of a comparison."""
+    return CellsSide((block.totals.n_samples, block.totals.n_positives), block.cells, values_of(models))
 
 
 class _Part(NamedTuple):

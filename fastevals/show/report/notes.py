@@ -26,7 +26,7 @@ from fastevals.reading.sources import UNNAMED
 from fastevals.results import Interval
 from fastevals.show.report.calibrated import calibration_cautions
 from fastevals.show.report.costs import describe_costs
-from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
+from fastevals.show.report.data import OfClasses, OtherData, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,
@@ -71,6 +71,8 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         yield "in doubt", doubt
     if not roles.by:
         yield "in all", describe_rows(report, report.blocks[0])
+    if report.against is not None:
+        yield from _other_rows(report, report.against)
     many = [" x ".join(map(printable, each.by)) for each in report.overs if not each.has_blocks]
     if many:
         more = "; JSON has each value's AUC" if has_scores else ""
@@ -93,6 +95,26 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         )
     if report.not_measured:
         yield "omitted", " ".join(report.not_measured)
+
+
+def _other_rows(report: ReportData, other: OtherData) -> Iterator[tuple[str, str]]:
+    """Yield what the models are compared with: the rows of --against, those left out, and values of one side only."""
+    name, share = printable(other.name), 100 * other.n_positives / max(other.n_samples, 1)
+    rows = f"{other.n_samples} row{'s' * (other.n_samples != 1)}, {other.n_positives} positive ({share:.3g} %)"
+    weightless = f"; {other.n_weightless} of weight zero left out" if other.n_weightless else ""
+    dropped = ""
+    if other.left_out.n_rows:
+        dropped = f"; dropped {describe_left_out(other.left_out, report.roles.lacking)}"
+    yield "against", f"{name}: {rows}{weightless}{dropped}"
+    segments = report.roles.segments
+    sides = [(other.only_data, "the data"), (other.only_other, name)]
+    only = [
+        f"only in {shown}: {listed([describe_segment(*segments.of_key(key)) for key in keys], MOST_NAMED)}"
+        for keys, shown in sides
+        if keys
+    ]
+    if only:
+        yield "unpaired", "; ".join(only)
 
 
 def _of_one_class(report: ReportData) -> Iterator[str]:
@@ -240,7 +262,8 @@ def _score_intervals(report: ReportData) -> str:
         shown = (f"{listed([*map(metric_title, names)], 9)} use {LIMITS[each]}" for each, names in by_method.items())
         sentences.append(f"Not all limits are BCa: {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
-        sentences.append("Differences from other rows have separate intervals and p-values")
+        own_best = "" if report.best is None else ", and each side has its own best thresholds"
+        sentences.append(f"Differences from other rows have separate intervals and p-values{own_best}")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
 
 
@@ -345,9 +368,33 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
         *(() if block.costs is None else block.costs.cautions),
         *_loss_cautions(block),
         *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
+        *_other_cautions(report, block),
         *(_on_flat_classes(*each) for each in flat),
         *calibration_cautions(block.models),
     ]
+
+
+def _other_cautions(report: ReportData, block: ReportBlock) -> Iterator[str]:
+    """Yield caveats on the comparison with other rows."""
+    if report.against is None:
+        return
+    subject, name = describe_block(block.by, block.value), printable(report.against.name)
+    if block.other is None:
+        if block.by:
+            yield f"{subject} is not compared: there are no such rows in {name}"
+        return
+    if block.other.why_none:
+        yield f"{subject} is not compared with {name}: {block.other.why_none}"
+        return
+    n_samples, n_positives, _ = block.other
+    sizes = [(n_positives, "positive"), (n_samples - n_positives, "negative")]
+    few = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in sizes if n < ROUGH]
+    if few:
+        of_block = f" with {subject}" if block.by else ""
+        yield (
+            f"{name}{of_block}: only {' and '.join(few)}, so differences from these rows are rough: read them as "
+            "approximate"
+        )
 
 
 def _loss_cautions(block: ReportBlock) -> list[str]:

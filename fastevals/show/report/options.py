@@ -125,9 +125,11 @@ class ReportOptions:
         counted. With "drop", None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are
         a block of their own.""", choices=OnInvalid, default="raise")
     against: Any = own(
-        "FILE.fe", "compare two summaries of `fastevals summarize`",
-        """path or paths, optional: Files of ``fastevals summarize`` on other rows; `data` must be such files too. Each
-        model is compared with itself on the other rows, and each difference has a separate interval.""",
-        goes_with=SCORES)
+        "FILE", "compare with other rows: files, or summaries (.fe); repeat for more",
+        """as for `data`, optional: Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever
+        `data` is; `label`, `score` and the other options on rows apply to them, too. Each model is compared with
+        itself on these rows, and each difference has a separate interval. Values of `by` are compared with the same
+        value.""",
+        repeats=True, goes_with=SCORES)
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for each block's bootstrap (needs tqdm).")
     # fmt: on

@@ -4,55 +4,41 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, listed, naming_rows, show
 from fastevals._validation.arrays import (
     as_frequencies,
-    as_scores,
     as_weights,
-    check_finite,
     check_one_weight,
-    raise_not_finite,
 )
-from fastevals._validation.labels import Classes, binary_labels, distinct_pair
-from fastevals.counting.ordering import BinaryLabels
-from fastevals.counts import ThresholdCounts
-from fastevals.datasets import load_digits_eight
+from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
-from fastevals.measure.ranking.base import BaseRanking
-from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.registry import find_criterion
 from fastevals.reading.columns import (
     ColumnRoles,
-    NamedColumns,
     are_summaries,
     join_columns,
-    parse_label,
 )
-from fastevals.reading.csv import CsvForm, Request
+from fastevals.reading.csv import CsvForm
 from fastevals.reading.files import open_source
-from fastevals.reading.rows import LeftOut, RowReader
-from fastevals.reading.segments import crossed
-from fastevals.reading.sources import Reading, RowRules, Source, data_name
+from fastevals.reading.rows import LeftOut
+from fastevals.reading.sources import Reading, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
-from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.costs import (
     check_cost_options,
     costs_by_outcome,
-    read_amounts,
     refuse_costs,
     refuse_unread,
 )
@@ -61,7 +47,6 @@ from fastevals.show.report.document import Report
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
-    ScoredRows,
     as_plan,
     column_metrics,
     metric_title,
@@ -85,15 +70,18 @@ from fastevals.show.report.measure_predictions import (
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import DividedRows
-from fastevals.show.report.streams import (
-    read_reference,
-    read_summaries,
-    row_reader,
-    summary_name,
-    summary_of_ranking,
+from fastevals.show.report.read_scores import (
+    ReadScores,
+    form_of,
+    grouped_rows,
+    may_be_csv,
+    open_scores,
+    read_counts,
+    read_other,
+    read_rows,
+    row_rules,
 )
 
-EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
@@ -118,95 +106,27 @@ def counts_predictions(data: Any) -> bool:
     return type(data).__name__ in ("ConfusionMatrix", "ConfusionSummary", "TargetSummary")
 
 
-def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
-    """Measure each model in each block, and over all values of the --by column."""
-    is_summary = are_summaries(data) or _is_counted_elsewhere(data)
-    if options.against is not None and not (is_summary and are_summaries(options.against)):
-        raise ValueError(
-            f"{option('against')} compares two summaries: it and the data must be files of fastevals summarize"
-        )
-    opened = open_scores(data, options, form)
-    roles, reader, rule = opened.roles, opened.reader, _threshold_rule(options)
-    by_row = _has_cost_columns(options)
-    with opened.naming_rows():
-        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
-        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
-        if opened.summary is not None:
-            reference = None if options.against is None else read_reference(options.against, opened.summary)
-            measured = measure.summary(opened.summary, reference, options.against)
-        elif reader is not None:
-            one_scan = opened.reading.approximate or not reader.files.can_repeat
-            try:
-                measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, opened.reading)
-            except NotWholeError:  # weights that are not whole numbers give bounds
-                measured = measure.in_one_scan(reader)
-        else:
-            assert opened.rows is not None
-            measured = measure.rows(opened.rows, opened.groupings)
-    return Report(
-        opened.title, roles, tuple(column_metrics(*rule)), **measured, **opened.facts(),
-        row_costs=costs_by_outcome(options) if by_row else None, **rule._asdict(),
-    )  # fmt: skip
-
-
 class OpenedScores(NamedTuple):
-    """Scores of models: checked rows in memory, a reader of rows that don't fit, or a summary."""
+    """Scores of any source: the roles of the columns, how to read, and what was read."""
 
-    title: str
     roles: ColumnRoles
     reading: Reading
-    columns: NamedColumns
-    rows: ScoredRows | None = None
-    groupings: Sequence[DividedRows] = ()  # the ways to divide the rows
-    reader: RowReader | None = None
-    summary: ScoresSummary | None = None
-    positive: Any = None  # the positive label; a reader knows it after its first scan
-    n_weightless: int = 0
-
-    def naming_rows(self) -> AbstractContextManager[None]:
-        """In a ``with`` block, name rows in messages as the data do."""
-        return naming_rows(self.columns.line, dropping())
-
-    def facts(self) -> dict[str, Any]:
-        """Return the positive label, and the rows that are left out; after the rows are read."""
-        if self.summary is not None:
-            return {
-                "pos_label": self.summary.labels[0], "n_weightless": self.summary.n_weightless,
-                "left_out": self.summary.left_out,
-            }  # fmt: skip
-        if self.reader is not None:
-            left_out = self.reader.left_out.named(self.reader.value_names(()))
-            return {
-                "pos_label": self.reader.positive, "n_weightless": self.reader.n_weightless, "left_out": left_out,
-            }  # fmt: skip
-        return {"pos_label": self.positive, "n_weightless": self.n_weightless, "left_out": self.columns.left_out}
+    read: ReadScores
 
 
-def _is_counted_elsewhere(data: Any) -> bool:
-    """Return whether data are a ranking that does not know every score."""
-    ranking = as_ranking("data", data)
-    return isinstance(ranking, BaseRanking) and type(ranking) is not Ranking
-
-
-def open_scores(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
+def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
     """Open scores of any source, and read the rows if they fit in memory."""
     label, scores, by = options.label, tuple(options.score or ()), tuple(options.by or ())
     cross = options.cross
     _check_cross(by, cross)
     weights = options.sample_weight, options.frequency_weight
-    ranking = as_ranking("data", data)
-    is_counted = isinstance(ranking, BaseRanking)
-    if is_counted:
-        _check_no_columns(data, form, options, scores)
-    if is_counted or data is None:
-        label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
-    summary = read_summaries(data) if are_summaries(data) else None
-    if is_counted and not ranking.n_samples:
-        raise ValueError("data has no rows")
-    if is_counted and type(ranking) is not Ranking:  # not every score is known
-        summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
-    if summary is not None:
-        _check_no_columns(data, form, options, ())
+    counted = read_counts("data", data, str(label or "label"), scores[0] if scores else "score")
+    if counted is not None:
+        _check_no_columns(data, form, options, () if are_summaries(data) else scores)
+    if data is None or (counted is not None and not are_summaries(data)):
+        label, scores = label or "label", scores or (DIGIT_SCORES if data is None else ("score",))
+    if counted is not None and counted.summary is not None:
+        summary = counted.summary
         label, scores = label or summary.label, scores or summary.models
         by, cross = summary.segments
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
@@ -214,47 +134,58 @@ def open_scores(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScore
     by_row = _has_cost_columns(options)
     costs = check_cost_options(options) if by_row or options.cost_tp is not None else {}
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
-    reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
-    columns = NamedColumns({}, data=data_name(data))
-    if summary is not None:
-        summary = summary.of_models(roles.truth, scores)
-        return OpenedScores(summary_name(data), roles, reading, columns, summary=summary)
-    if not is_counted:
-        source = _open(data, roles, form, rules)
-        if not reading.fits(source, len(scores)):
-            if by_row:
-                refuse_unread(options, source.title)
-            reader = row_reader(source, roles, options.pos_label, rules)
-            return OpenedScores(reader.files.name, roles, reading, columns, reader=reader)
-        columns = join_columns(
-            source, roles.message_names(), roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules
+    reading, rules = Reading.checked(options.memory, options.approximate), row_rules(options)
+    own = counted
+    if own is None:
+        source = open_scores(data, roles, form_of(data, options.against, form), rules)
+        own = read_rows(source, roles, reading, rules, options.pos_label, cost_options=options if by_row else None)
+        if own.reader is not None and by_row:
+            refuse_unread(options, source.title)
+    elif own.summary is not None:
+        own = own._replace(summary=own.summary.of_models(roles.truth, scores))
+    return OpenedScores(roles, reading, own)
+
+
+def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
+    """Measure each model in each block, and over all values of the --by column."""
+    roles, reading, own = open_data(data, options, form)
+    by_row = _has_cost_columns(options)
+    with naming_rows(own.line, dropping()):
+        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+        rule = _threshold_rule(options)
+        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
+        if options.against is not None:
+            other, own = read_other(data, own, options, form, reading, measure)
+            measure = measure._replace(other=other)
+        measured, own = own.counted(partial(measure_scores, measure, own, reading))
+    of_other = None
+    if measure.other is not None:
+        of_other = measure.other.told(
+            roles.segments.key(block.by, block.value) if block.by else None for block in measured["blocks"]
         )
-    with naming_rows(columns.line, dropping()):
-        rows, positive = (
-            _counted_rows(data, ranking, roles.models[0])
-            if is_counted
-            else _scored_rows(columns, roles, options.pos_label)
-        )
-        if by_row:
-            rows = rows._replace(amounts=read_amounts(roles, columns, options))
-        groupings = grouped_rows(columns, roles)
-    n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
-    if n_weightless:
-        kept = rows.weights != 0
-        rows, groupings = rows.take(kept), [grouped.take(kept) for grouped in groupings]
-    return OpenedScores(
-        columns.data, roles, reading, columns, rows, groupings, positive=positive, n_weightless=n_weightless
-    )
+    return Report(
+        own.name, roles, tuple(column_metrics(*rule)), **measured,
+        n_weightless=own.n_weightless, left_out=own.left_out, pos_label=own.labels[0],
+        row_costs=costs_by_outcome(options) if by_row else None, against=of_other, **rule._asdict(),
+    )  # fmt: skip
 
 
-# Columns and rows -------------------------------------------------------------------------------------------------
+def measure_scores(measure: Measure, read: ReadScores, reading: Reading) -> dict[str, Any]:
+    """Measure what was read; return these fields of a report."""
+    if read.summary is not None:
+        return measure.summary(read.summary)
+    if read.rows is not None:
+        return measure.rows(read.rows, read.groupings)
+    assert read.reader is not None
+    if reading.approximate or not read.reader.files.can_repeat:
+        return measure.in_one_scan(read.reader)
+    try:
+        return measure.stream(read.reader, reading)
+    except NotWholeError:  # weights that are not whole numbers give bounds
+        return measure.in_one_scan(read.reader)
 
 
-def _row_rules(options: ReportOptions) -> RowRules:
-    """Return the rules for rows that can't be counted."""
-    rules = RowRules(options.on_missing_label, options.on_invalid)
-    rules.check()
-    return rules
+# Checks -----------------------------------------------------------------------------------------------------------
 
 
 def _check_cross(by: tuple[str, ...], cross: bool) -> None:
@@ -263,68 +194,14 @@ def _check_cross(by: tuple[str, ...], cross: bool) -> None:
         raise ValueError(f"{option('cross')} needs {option('by')} twice or more, got {listed(by) or 'none'}")
 
 
-def grouped_rows(columns: NamedColumns, roles: ColumnRoles) -> list[DividedRows]:
-    """Return each way to divide rows by the columns of --by."""
-    if not roles.by:
-        return []
-    called = roles.message_names()
-    coded = {name: columns.encode_values(called[name], name) for name in roles.by}
-    return [DividedRows(by, *crossed([coded[name] for name in by])) for by in roles.segments.groupings]
-
-
-def _open(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules) -> Source:
-    """Open the data, or the embedded scores."""
-    if data is not None:
-        return open_source(data, roles.request(rules, form))
-    source = open_source(load_digits_eight(), Request(form=form))
-    source.title = source.called = EMBEDDED
-    return source
-
-
-def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
-    """Return the checked rows and the positive label; remove the labels from the columns."""
-    names = roles.message_names()
-    with naming_rows(columns.line, dropping(is_label=True)):
-        positive, positive_label = _positives(names[roles.truth], columns.pop(roles.truth), pos_label)
-    scores = {}
-    for name in roles.models:
-        scores[name] = as_scores(names[name], columns[name])
-        check_finite(names[name], scores[name])
-    read_weights = as_frequencies if roles.are_copies else as_weights
-    weights = None if roles.weight is None else read_weights(names[roles.weight], columns[roles.weight])
-    groups = None if roles.groups is None else columns.encode_groups(names[roles.groups], roles.groups)
-    return ScoredRows(positive, scores, weights, groups, are_copies=roles.are_copies), positive_label
-
-
-def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
-    """Return which rows are positive, and the positive label."""
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise_not_finite(name, labels)
-    distinct = sorted(distinct_pair(labels))
-    wanted = parse_label(pos_label, distinct) if isinstance(pos_label, str) else pos_label
-    coded = BinaryLabels(*binary_labels(name, labels, wanted, option=option("pos_label")))
-    return coded.flags(name).view(bool), type(distinct[0])(coded.positive)
-
-
 def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: Sequence[str]) -> None:
     """Raise if options that need columns are given with a ranking or counts."""
     kind = type(data).__name__
     refuse(options, ROWS, f", but data is a {kind}")
-    if given := form.options():
+    if not may_be_csv(options.against) and (given := form.options()):
         raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
     if len(score) > 1:
         raise ValueError(f"{option('score')} must be one name, because a {kind} holds one model, got {list(score)}")
-
-
-def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
-    """Return a row for each distinct score and class, weighted by its count, and the positive label."""
-    counts = ranking.counts
-    if isinstance(data, ThresholdCounts) and counts.tps.dtype.kind == "f":
-        raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
-    sizes = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
-    positive, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
-    kept, are_copies = sizes > 0, counts.tps.dtype.kind == "i"
-    return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking, are_copies), ranking.pos_label
 
 
 # Options ----------------------------------------------------------------------------------------------------------
@@ -402,7 +279,7 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
     }
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called = roles.message_names()
-    rules = _row_rules(options)
+    rules = row_rules(options)
     source = open_source(data, roles.request(rules, form))
     columns = join_columns(source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules)
     with naming_rows(columns.line, dropping()):

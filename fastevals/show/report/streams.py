@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import option
-from fastevals._options import UndefinedMetricWarning, listed
+from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
-from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
@@ -46,14 +45,12 @@ from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
-from fastevals.scale.summary import Units, joint_labels
+from fastevals.scale.summary import Units
 from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
     IntervalPlan,
     Intervals,
-    ModelDifference,
-    ModelPair,
     ScoredRows,
     cell_intervals,
     few_cells,
@@ -291,30 +288,6 @@ def read_summaries(data: Any) -> ScoresSummary:
     return merged
 
 
-def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
-    """Return the summary of the other rows; raise unless every model of `summary` can be compared with it."""
-    reference, name = read_summaries(data), f"{option('against')} {summary_name(data)}"
-    try:
-        joint_labels(summary.labels, reference.labels)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    for model in summary.models:
-        if model not in reference.models:
-            raise ValueError(f"{name} has no scores {model!r}: it has those of {listed(reference.models)}")
-    if summary.segments != reference.segments:
-        parts = (
-            f"is counted by {' x '.join(map(repr, by))}" if by else "is counted as a whole"
-            for by in (reference.segments.columns, summary.segments.columns)
-        )
-        raise ValueError("{} {}, and the data {}".format(name, *parts))
-    if not reference.blocks.keys() & summary.blocks.keys():
-        raise ValueError(f"{name} has no value of {listed(summary.segments.columns)} that the data has")
-    for each, shown in ((summary, "the data"), (reference, name)):
-        if not all(block.has_squares for block in each.blocks.values()):
-            raise ValueError(f"{option('against')} has no intervals of {shown}: {why_unknown_squares()}")
-    return reference
-
-
 def summary_name(data: Any) -> str:
     """Return the name that texts use for summaries."""
     if isinstance(data, ScoresSummary):
@@ -421,38 +394,6 @@ def summary_intervals(
                 value = model.metrics[label]
                 by_metric[label] = Interval(interval.low - (value - doubt.low), interval.high + (doubt.high - value))
     return found
-
-
-def differences_from(
-    plan: IntervalPlan,
-    metrics: Mapping[str, MetricSpec],
-    block: CertifiedBlock,
-    reference: CertifiedBlock,
-    models: Sequence[str],
-    name: str,
-) -> tuple[ModelPair, ...]:
-    """Return each model's differences from its own results on other rows, with separate intervals."""
-    pairs = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        for model in models:
-            differences: dict[str, ModelDifference] = {}
-            both = zip(block.subjects(model, metrics), reference.subjects(model, metrics), strict=False)  # or no losses
-            for (subject, specs), (other, _) in both:
-                result = bootstrap_unpaired(
-                    subject,
-                    other,
-                    specs,
-                    n_resamples=plan.n_resamples,
-                    confidence_level=plan.confidence_level,
-                    rng=plan.seed,
-                )
-                differences |= {
-                    label: ModelDifference(each.value, each.confidence_interval, each.pvalue)
-                    for label, each in result.items()
-                }
-            pairs.append(ModelPair(model, f"{model} in {name}", differences))
-    return tuple(pairs)
 
 
 class _ByThread:

@@ -12,13 +12,14 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.data import ReportBlock, ReportData
-from fastevals.show.report.intervals import values_of
+from fastevals.show.report.intervals import metric_title, values_of
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (
     INDEPENDENT,
     ComparedModels,
     best_sentence,
+    differs,
     level_sentence,
     listed,
     next_sentence,
@@ -46,7 +47,29 @@ def verdict(report: ReportData, block: ReportBlock) -> list[str]:
             others, where = [*([] if report.best is None else [report.best]), *AT_THRESHOLD], "At the chosen thresholds"
         said.append(next_sentence(models, ranked_by, dict.fromkeys(others), where))
         said.append(level_sentence(block.intervals))
+    said += _other_sentences(report, block, ranked_by, confidence)
     return list(filter(None, said))
+
+
+def _other_sentences(report: ReportData, block: ReportBlock, metric: str, confidence: float | None) -> list[str]:
+    """Say for each model whether a metric differs from its own on the rows of --against."""
+    if report.against is None:
+        return []
+    title, where = metric_title(metric), printable(report.against.name)
+    said = []
+    for pair in block.against:
+        each = pair.metrics.get(metric)
+        if each is None or math.isnan(each.value):
+            continue
+        name = printable(pair.model)
+        if not differs(each):
+            text = ComparedModels({}, None, confidence).bracketed(each)
+            said.append(f"No significant difference between {name}'s {title} and its {title} in {where} {text}.")
+            continue
+        more, by = ("higher", each) if each.value > 0 else ("lower", each.negated())
+        text = with_interval(by.value, by.interval, confidence, by.pvalue)
+        said.append(f"{name}'s {title} is {more} than in {where} by {text}.")
+    return said
 
 
 def verdict_over(report: ReportData, over: OverValues) -> str:

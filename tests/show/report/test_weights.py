@@ -222,7 +222,7 @@ def test_files_without_squares_say_why_they_have_no_intervals(
     assert "count the rows again" in report.to_html()
     capsys.readouterr()
     assert cli.main(["report", file, "--against", file]) == 2
-    assert "--against has no intervals of the data: it was counted with --weight" in capsys.readouterr().err
+    assert "--against x.fe: the data has no intervals: it was counted with --weight" in capsys.readouterr().err
 
 
 def test_counted_predictions_of_weighted_rows_have_intervals() -> None:
