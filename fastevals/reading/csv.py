@@ -91,6 +91,10 @@ class _Dialect(NamedTuple):
     hint: str  # ends the error about a missing column
 
 
+class EmptyFileError(ValueError):
+    """A file without any line."""
+
+
 class CsvFile:
     """An open CSV file: the `names` of its columns, and a `hint` for the error about a missing column.
 
@@ -107,6 +111,8 @@ class CsvFile:
         self.nulls: Sequence[str] = MISSING_WORDS if request.drops else NULLS
         self.no_text: Sequence[str] = MISSING_WORDS if request.drops else ("",)
         head = self._head()
+        if not head.strip():
+            raise EmptyFileError(f"{str(path)!r} is empty")
         for mark, (kind, rule) in PACKED.items():
             if head.startswith(mark):
                 raise ValueError(f"{str(path)!r} can't be read as CSV: it is {kind}; {rule}")

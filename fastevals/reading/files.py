@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fastevals._options import check_name, import_optional, listed
-from fastevals.reading.csv import CsvFile, CsvStream, Request
+from fastevals.reading.csv import CsvFile, CsvStream, EmptyFileError, Request
 from fastevals.reading.sources import (
     ARROW,
     CSV,
@@ -94,7 +94,7 @@ def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) 
     _check_form(request, first, paths[0])
     states = {path: state_of(filesystem, path) for path in paths}
     for path in paths:
-        if not states[path][0]:
+        if not states[path][0] and (first != CSV or not any(size for size, _ in states.values())):
             raise ValueError(f"{path!r} is empty")
     if first == CSV:
         return _open_csv_files(title, states, filesystem, request)
@@ -171,19 +171,29 @@ def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request
     """Open CSV files as a source with one piece per file."""
     from pyarrow import fs
 
-    first = next(iter(states))
     if not isinstance(filesystem, fs.LocalFileSystem):
-        raise ValueError(f"{first!r} is CSV: only files on this machine are read")
+        raise ValueError(f"{next(iter(states))!r} is CSV: only files on this machine are read")
     files: dict[str, CsvFile] = {}
+    rows: dict[str, int] = {}
     for path in states:
-        with explained(repr(path), CSV):
-            files[path] = CsvFile(Path(path), request)
+        try:
+            with explained(repr(path), CSV):
+                files[path] = CsvFile(Path(path), request)
+        except EmptyFileError:  # without a header; an error only if all files are so
+            if not files and path == list(states)[-1]:
+                raise
+            rows[path] = 0
+    first, *others = files
+    for path in others:
         if set(files[path].names) != set(files[first].names):
             raise ValueError(f"{path!r} has other columns than {first!r}: {listed(files[path].names)}")
-    pieces = [file.piece(repr(path), states[path][0]) for path, file in files.items()]
+    pieces = [
+        file.piece(repr(path), states[path][0])._replace(note=partial(rows.__setitem__, path))
+        for path, file in files.items()
+    ]
     return Source(
         title, files[first].names, pieces, hint=files[first].hint, format=CSV, as_written=files[first].as_written,
-        _states=states, _filesystem=filesystem,
+        rows_of_files=rows, _states=states, _filesystem=filesystem,
     )  # fmt: skip
 
 
@@ -306,13 +316,16 @@ def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
             if has_groups or is_arrow:
                 partition = datasets.get_partition_keys(fragment.partition_expression)
                 stored = _Stored(name, list(fragment.physical_schema.names), partition)
+            note = partial(source.rows_of_files.__setitem__, str(path))
             if has_groups:  # a filtered or split data set may have only some row groups
                 groups = [group.id for group in fragment.row_groups]
-                source.pieces += _row_groups(str(path), fragment.metadata, stored, groups, fragment.filesystem)
+                pieces = list(_row_groups(str(path), fragment.metadata, stored, groups, fragment.filesystem))
+                source.pieces += pieces
+                note(sum(piece.n_rows or 0 for piece in pieces))
             elif is_arrow:
-                source.pieces.append(_arrow_piece(stored, fragment.open, _size(fragment)))
+                source.pieces.append(_arrow_piece(stored, fragment.open, _size(fragment))._replace(note=note))
             else:
-                source.pieces.append(_fragment_piece(name, fragment, dataset.schema))
+                source.pieces.append(_fragment_piece(name, fragment, dataset.schema)._replace(note=note))
         if path is not None and fragment.filesystem is not None:
             source._states[path] = state_of(fragment.filesystem, path)
             source._filesystem = source._filesystem or fragment.filesystem

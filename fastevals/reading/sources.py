@@ -42,6 +42,7 @@ class Piece(NamedTuple):
     decimal: str = "."  # decimal separator in text
     span: Callable[[str], tuple[float, float] | None] = lambda name: None  # lowest and highest value of a column
     load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # like `read`, but faster if all rows fit in memory
+    note: Callable[[int], object] = lambda n_rows: None  # called with the number of rows, once all are read
 
 
 class ArrayBatch(NamedTuple):
@@ -53,6 +54,13 @@ class ArrayBatch(NamedTuple):
     def column(self, k: int) -> Any:
         """Return a column by its index."""
         return list(self.columns.values())[k]
+
+
+class ReadFiles(NamedTuple):
+    """How many files were read, and which of them have no rows."""
+
+    n_files: int
+    without_rows: tuple[str, ...] = ()
 
 
 @dataclass
@@ -80,6 +88,7 @@ class Source:
     in_memory: bool = False
     is_one: bool = False  # one file or object: its rows are numbered across all pieces
     called: str = ""  # name of the data in output, if it is not the title
+    rows_of_files: dict[str, int] = field(default_factory=dict)  # numbers of rows, as far as they are known
     _states: dict[str, Any] = field(default_factory=dict)  # size and modification time of each file
     _filesystem: Any = None
 
@@ -113,6 +122,12 @@ class Source:
     def n_packed(self) -> int:
         """Total size of the .gz files in bytes."""
         return sum(piece.n_bytes for piece in self.pieces if ".gz" in piece.name.lower())
+
+    @property
+    def files(self) -> ReadFiles | None:
+        """The number of files, and those without rows, after all rows are read; None if the data are not files."""
+        without_rows = tuple(path for path in self._states if self.rows_of_files.get(path) == 0)
+        return ReadFiles(len(self._states), without_rows) if self._states else None
 
     @property
     def identity(self) -> list[Any]:
@@ -182,6 +197,7 @@ def read_piece(
         start += batch.num_rows
         if watch is not None and not is_loaded:
             watch(min(n_bytes, piece.n_bytes) if not piece.n_rows else piece.n_bytes * start // piece.n_rows)
+    piece.note(start)
     if watch is not None:
         watch(piece.n_bytes)
 

@@ -181,6 +181,13 @@ class AnyBlock(TypedDict):
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
+class FilesRead(TypedDict):
+    """The files of rows."""
+
+    n_files: Annotated[int, "files that were read"]
+    without_rows: Annotated[list[str], "files without rows"]
+
+
 class ComparedRows(TypedDict):
     """The other rows that a block is compared with."""
 
@@ -195,6 +202,7 @@ class OtherRows(TypedDict):
     data: Annotated[str, "name of these rows"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int, "positive rows"]
+    files: Annotated[FilesRead | None, "null if these are not files of rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
     only_in_data: Annotated[
@@ -362,6 +370,7 @@ class AnyReport(JsonHead):
     frequency_weight: Annotated[str | None, "column of --frequency-weight"]
     by: Annotated[str | list[str] | None, "column of --by, or a list of several"]
     cross: Annotated[bool, "whether blocks are combinations of the values of several columns"]
+    files: Annotated[FilesRead | None, "null if the data are not files of rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
 
@@ -507,6 +516,7 @@ class Summarized(JsonHead):
     file: Annotated[str, "the file that was written"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int, "positive rows"]
+    files: Annotated[FilesRead | None, "null if the data are not files"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
     models: Annotated[list[str], "columns of scores"]

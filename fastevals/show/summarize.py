@@ -27,6 +27,7 @@ from fastevals.show.commands import (
 from fastevals.show.report.options import ReportOptions
 
 if TYPE_CHECKING:
+    from fastevals.reading.sources import ReadFiles
     from fastevals.scale.scores import ScoresSummary
 
 HELP = "count models' scores once, and keep the counts in a small file"
@@ -108,20 +109,21 @@ def run(arguments: argparse.Namespace) -> None:
     from fastevals.document.document import Document, Section, Sentence
     from fastevals.document.markdown import write_markdown
     from fastevals.reading.columns import ColumnRoles
-    from fastevals.show.report.json import left_out_values
-    from fastevals.show.report.notes import describe_left_out
+    from fastevals.show.report.json import files_values, left_out_values
+    from fastevals.show.report.notes import describe_empty_files, describe_left_out
     from fastevals.show.schema import json_head
 
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
     for file in (arguments.out, part_of(arguments.out)):
         check_writable(option("out"), file)
-    summary = summarize(arguments)
+    summary, files = summarize(arguments)
     roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.segments.columns)
     counted = {
         **json_head(),
         "file": arguments.out,
         "n_samples": summary.n_samples,
         "n_positives": summary.n_positives,
+        "files": files_values(files),
         "n_dropped": summary.n_dropped,
         "dropped": left_out_values(roles, summary.left_out),
         "models": list(summary.models),
@@ -135,6 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
         f"{counted['n_positives']} positive; scores of {', '.join(summary.models)}"
     )
     dropped = [f"dropped {describe_left_out(summary.left_out, roles.lacking)}"] if summary.n_dropped else []
+    dropped += filter(None, [describe_empty_files(files)])
     if arguments.format == "markdown":
         said = [Sentence(written), *(Sentence(each, "caution") for each in dropped)]
         print_text(write_markdown(Document("summarize", arguments.out, sections=[Section(said)])))
@@ -147,7 +150,7 @@ def part_of(out: str) -> str:
     return out + ".part"
 
 
-def summarize(arguments: argparse.Namespace) -> ScoresSummary:
+def summarize(arguments: argparse.Namespace) -> tuple[ScoresSummary, ReadFiles | None]:
     """Count the rows of files and write the counts; continue an interrupted run if its arguments are the same."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
@@ -209,4 +212,4 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     write_file(Path(arguments.out), summary.to_bytes())
     with contextlib.suppress(FileNotFoundError):
         os.remove(part)
-    return summary
+    return summary, reader.files.files

@@ -112,6 +112,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*SCORES, "--by", "v", "--frequency-weight", "f", *DROP, file="gaps.csv"),
         of_report(*SCORES, "--group", "g", resamples=""),
         of_report("--label", "y", "--score", "s", "--gain-table", resamples="0"),
+        of_report("--label", "y", "--score", "s", "--against", "rows.csv", resamples="19"),
         of_report(*SCORES, "--cost-fp", "2", "--cost-fn-column", "f"),
         lambda: [summarized(), printed("report", "rows.fe", "--against", "other.fe", "--resamples", "19")][1],
     ],

@@ -25,6 +25,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.segments import RowSegments
+from fastevals.reading.sources import ReadFiles
 from fastevals.results import as_json
 from fastevals.show.report.data import OtherBlock, OtherData
 from fastevals.show.report.intervals import (
@@ -207,6 +208,7 @@ class OtherTotals(NamedTuple):
     n_positives: int
     left_out: LeftOut
     n_weightless: int
+    files: ReadFiles | None
 
 
 class OtherSides:

@@ -17,6 +17,7 @@ from fastevals.infer.gain_table import GainTable
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
+from fastevals.reading.sources import ReadFiles
 from fastevals.results import Interval
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ModelPair
 from fastevals.show.report.over_values import OverValues
@@ -45,6 +46,7 @@ class ReportData:
     labels: list[Any] | None = None
     not_measured: tuple[str, ...] = ()
     against: OtherData | None = None
+    files: ReadFiles | None = None
 
     @property
     def over(self) -> OverValues | None:
@@ -100,6 +102,7 @@ class OtherData:
     n_positives: int
     left_out: LeftOut
     n_weightless: int
+    files: ReadFiles | None = None
     only_data: tuple[Any, ...] = ()  # keys of blocks that only the data have
     only_other: tuple[Any, ...] = ()  # and that only the other rows have
 

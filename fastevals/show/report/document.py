@@ -126,6 +126,8 @@ class Report(ReportData, Result):
         What is not measured, and why.
     against : OtherData or None
         The other rows that the models are compared with, if there are any.
+    files : ReadFiles or None
+        How many files were read, and which have no rows; None if the data are not files of rows.
     """
 
     __slots__ = ()

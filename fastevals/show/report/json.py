@@ -14,6 +14,7 @@ from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.groups import GroupedMetric
 from fastevals.reading.columns import ROLES, ColumnRoles
 from fastevals.reading.rows import LeftOut
+from fastevals.reading.sources import ReadFiles
 from fastevals.results import Interval, as_json
 from fastevals.show.report.calibrated import calibration_values
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
@@ -47,6 +48,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **{OPTION_NAMES.get(role, role): column for role, column in roles.weights.items()},
             "by": None if not roles.by else roles.by[0] if len(roles.by) == 1 else list(roles.by),
             "cross": roles.cross,
+            "files": files_values(report.files),
             "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(roles, report.left_out),
             **of_kind,
@@ -62,6 +64,11 @@ def report_values(report: ReportData) -> dict[str, Any]:
     elif overs:
         (values["over"],) = overs
     return values
+
+
+def files_values(files: ReadFiles | None) -> dict[str, Any] | None:
+    """Return the number of files, and those without rows."""
+    return None if files is None else {"n_files": files.n_files, "without_rows": list(files.without_rows)}
 
 
 def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
@@ -86,6 +93,7 @@ def _other_rows(report: ReportData) -> dict[str, Any] | None:
         "data": other.name,
         "n_samples": other.n_samples,
         "n_positives": other.n_positives,
+        "files": files_values(other.files),
         "n_dropped": other.left_out.n_rows,
         "dropped": left_out_values(report.roles, other.left_out),
         "only_in_data": plain(other.only_data),

@@ -22,7 +22,7 @@ from fastevals._text import (
 from fastevals.infer.bootstrap.bootstrap import DEBIASED, WIDER, methods_in_place_of_bca
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.reading.rows import LeftOut
-from fastevals.reading.sources import UNNAMED
+from fastevals.reading.sources import UNNAMED, ReadFiles
 from fastevals.results import Interval
 from fastevals.show.report.calibrated import calibration_cautions
 from fastevals.show.report.costs import describe_costs
@@ -69,6 +69,8 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         yield "dropped", describe_left_out(report.left_out, roles.lacking) + all_of
     if doubt := _describe_doubt(report):
         yield "in doubt", doubt
+    if empty := describe_empty_files(report.files):
+        yield "empty", empty
     if not roles.by:
         yield "in all", describe_rows(report, report.blocks[0])
     if report.against is not None:
@@ -105,7 +107,8 @@ def _other_rows(report: ReportData, other: OtherData) -> Iterator[tuple[str, str
     dropped = ""
     if other.left_out.n_rows:
         dropped = f"; dropped {describe_left_out(other.left_out, report.roles.lacking)}"
-    yield "against", f"{name}: {rows}{weightless}{dropped}"
+    empty = describe_empty_files(other.files)
+    yield "against", f"{name}: {rows}{weightless}{dropped}{f'; {empty}' if empty else ''}"
     segments = report.roles.segments
     sides = [(other.only_data, "the data"), (other.only_other, name)]
     only = [
@@ -159,6 +162,14 @@ def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
     reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
     several = " (some lack several)" if sum(left_out.by_column.values()) > left_out.n_rows else ""
     return f"{rows}: {', '.join(reasons)}{several}" if reasons else f"{rows} that can't be counted"
+
+
+def describe_empty_files(files: ReadFiles | None) -> str:
+    """Say how many files have no rows, and which; "" if all have some."""
+    if files is None or not files.without_rows:
+        return ""
+    n, names = len(files.without_rows), [printable(name) for name in files.without_rows]
+    return f"{n} of {files.n_files} files {'has' if n == 1 else 'have'} no rows: {listed(names, MOST_NAMED)}"
 
 
 def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:

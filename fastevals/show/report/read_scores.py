@@ -32,7 +32,7 @@ from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import STDIN, known_format, open_source
 from fastevals.reading.rows import LeftOut, RowReader
 from fastevals.reading.segments import RowSegments, crossed
-from fastevals.reading.sources import CSV, Reading, RowRules, Source, data_name, is_path
+from fastevals.reading.sources import CSV, ReadFiles, Reading, RowRules, Source, data_name, is_path
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.report.against import OtherSides, OtherTotals, RowsSide, Side
@@ -65,6 +65,7 @@ class ReadScores(NamedTuple):
     clusters: Any = None  # values of the column of clusters; rows have indices into them
     line: Callable[[int], str] = "row {}".format  # names a row in messages
     n_bytes: int = 0  # memory that the rows take
+    files: ReadFiles | None = None
 
     @property
     def weighing(self) -> tuple[bool, str | None]:
@@ -95,7 +96,9 @@ class ReadScores(NamedTuple):
         reader = self.reader
         left_out = reader.left_out.named(reader.value_names(()))
         labels = reader.positive, reader.labels[1]
-        return found, self._replace(labels=labels, left_out=left_out, n_weightless=reader.n_weightless)
+        return found, self._replace(
+            labels=labels, left_out=left_out, n_weightless=reader.n_weightless, files=reader.files.files
+        )
 
 
 def read_counts(argument: str, data: Any, label: str, model: str) -> ReadScores | None:
@@ -149,7 +152,7 @@ def read_rows(
         rows, groupings = rows.take(kept), [grouped.take(kept) for grouped in groupings]
     return ReadScores(
         columns.data, None, None, rows, groupings, labels, columns.left_out, n_weightless, clusters, columns.line,
-        reading.needed(source, len(roles.models)),
+        reading.needed(source, len(roles.models)), source.files,
     )  # fmt: skip
 
 
@@ -185,7 +188,7 @@ def read_other(
     whole = RowsSide(read.rows) if read.rows is not None and read.groupings else None
     total = np.sum([side.counts for side in sides.values()], axis=0) // max(len(roles.segments.groupings), 1)
     n_samples, n_positives = total.tolist()
-    totals = OtherTotals(n_samples, n_positives, read.left_out, read.n_weightless)
+    totals = OtherTotals(n_samples, n_positives, read.left_out, read.n_weightless, read.files)
     other = OtherSides(name, roles, sides, read.labels, totals, whole)
     other.check_classes(own.labels)
     return other, own

@@ -30,7 +30,7 @@ from fastevals.reading.columns import (
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.files import open_source
 from fastevals.reading.rows import LeftOut
-from fastevals.reading.sources import Reading, data_name
+from fastevals.reading.sources import ReadFiles, Reading, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
@@ -166,7 +166,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     return Report(
         own.name, roles, tuple(column_metrics(*rule)), **measured,
         n_weightless=own.n_weightless, left_out=own.left_out, pos_label=own.labels[0],
-        row_costs=costs_by_outcome(options) if by_row else None, against=of_other, **rule._asdict(),
+        row_costs=costs_by_outcome(options) if by_row else None, against=of_other, files=own.files,
+        **rule._asdict(),
     )  # fmt: skip
 
 
@@ -251,6 +252,7 @@ class OpenedPredictions(NamedTuple):
     classes: Classes | None  # of predicted classes
     n_weightless: int
     left_out: LeftOut
+    files: ReadFiles | None
 
 
 def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> OpenedPredictions:
@@ -301,7 +303,9 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
         rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
         groupings = [grouped.take(kept) for grouped in groupings]
-    return OpenedPredictions(columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out)
+    return OpenedPredictions(
+        columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out, source.files
+    )
 
 
 def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
@@ -312,7 +316,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
     if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
         return report_counted(data, tuple(options.pred or ()), plan, options)
-    title, roles, rows, groupings, classes, n_weightless, left_out = open_predictions(data, options, form)
+    title, roles, rows, groupings, classes, n_weightless, left_out, files = open_predictions(data, options, form)
     kind = roles.kind
     measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
@@ -326,7 +330,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         not_measured.append(f"{metric_title(MEDIAN)} has {what}, because there are more than {MOST_SORTED:,} rows.")
     return Report(
         title, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
-        left_out=left_out, not_measured=tuple(not_measured), **_classes(classes),
+        left_out=left_out, not_measured=tuple(not_measured), files=files, **_classes(classes),
     )  # fmt: skip
 
 
