@@ -36,6 +36,8 @@ _NAMES = {
     "infer.gain_table": "GainTable GainTables gain_table",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
     "infer.proportions": "proportion_interval",
+    "infer.sequential.records": "NightRecord",
+    "infer.sequential.sequence": "SequenceEstimate confidence_sequence",
     "infer.significance.binomial": "BinomialResult binomial_error_test",
     "infer.significance.cochran": "CochranResult cochran_q_test",
     "infer.significance.corrections": "adjust_pvalues",

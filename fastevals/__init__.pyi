@@ -75,6 +75,7 @@ from fastevals.many.queries import MetricsByQuery as MetricsByQuery
 from fastevals.infer.comparison import ModelComparison as ModelComparison
 from fastevals.infer.costs.decisions import ModelCosts as ModelCosts
 from fastevals.split.selection_results import ModelSelection as ModelSelection
+from fastevals.infer.sequential.records import NightRecord as NightRecord
 from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
 from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
@@ -92,6 +93,7 @@ from fastevals._row_order import RowOrderWarning as RowOrderWarning
 from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
 from fastevals.infer.drift.drift import ScoreDrift as ScoreDrift
 from fastevals.infer.drift.drift import ScoreDrifts as ScoreDrifts
+from fastevals.infer.sequential.sequence import SequenceEstimate as SequenceEstimate
 from fastevals.results import SignificanceResult as SignificanceResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
 from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning
@@ -116,6 +118,7 @@ from fastevals.infer.comparison import compare_predictions as compare_prediction
 from fastevals.many.queries import compare_query_metrics as compare_query_metrics
 from fastevals.infer.comparison import compare_rankings as compare_rankings
 from fastevals.infer.bands import confidence_band as confidence_band
+from fastevals.infer.sequential.sequence import confidence_sequence as confidence_sequence
 from fastevals.infer.significance.t_tests import corrected_resampled_t_test as corrected_resampled_t_test
 from fastevals.measure.cost_sensitive import cost_threshold as cost_threshold
 from fastevals.infer.delong.delong import delong as delong

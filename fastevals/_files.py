@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 import time
 import zlib
 from collections.abc import Iterator
@@ -13,13 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LEFT_SECONDS = 3600  # after this time nobody is writing a partial file any more
+LOCK_SECONDS = 60.0  # to wait for another process
+RETRY_SECONDS = 0.02
 
 
-def write_file(file: Path, content: bytes) -> None:
+def write_file(file: Path, content: bytes, *, durable: bool = False) -> None:
     """Write a file whole or not at all; errors name this file, not a temporary one.
 
     If several processes write a file at the same time, the last one wins. If the file is a link, its target is written
-    and the link stays. A replaced file keeps its permissions.
+    and the link stays. A replaced file keeps its permissions. A `durable` file is on the disk before it replaces
+    another, so that it is whole even after a power failure.
     """
     try:
         place = _place(file)
@@ -27,11 +31,53 @@ def write_file(file: Path, content: bytes) -> None:
         with _partial_file(place) as partial:
             with partial.open("xb") if mode is None else open(partial, "xb", opener=_open_private) as part:
                 part.write(content)
+                if durable:
+                    part.flush()
+                    os.fsync(part.fileno())
             if mode is not None:
                 partial.chmod(stat.S_IMODE(mode))
             partial.replace(place)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+@contextmanager
+def locked(file: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Keep other processes and threads that lock the same file waiting; they raise TimeoutError after `seconds`.
+
+    The lock is on an empty file next to it, which stays. The system releases it when a process ends, in whatever way.
+    """
+    place = _place(file)
+    lock = place.with_name(f".{place.name}.lock")
+    try:
+        with lock.open("ab") as held:
+            deadline = time.monotonic() + seconds
+            while not _try_lock(held.fileno()):
+                if time.monotonic() > deadline:
+                    raise TimeoutError(errno.ETIMEDOUT, f"another process has locked it for {seconds:g} s", str(file))
+                time.sleep(RETRY_SECONDS)
+            yield
+    except OSError as error:
+        if error.filename == str(lock):
+            raise OSError(error.errno, error.strerror, str(file)) from error
+        raise
+
+
+def _try_lock(descriptor: int) -> bool:
+    """Lock an open file until it is closed; return whether it was free."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 @contextmanager

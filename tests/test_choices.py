@@ -89,6 +89,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     ),
     "corrected_resampled_t_test": lambda **o: fe.corrected_resampled_t_test(S, S[::-1], n_train=8, n_test=2, **o),
     "delong_test": lambda **o: fe.delong_test(Y, S, S[::-1], **o),
+    "confidence_sequence": lambda **o: fe.confidence_sequence([], **o),
     "delong_test_unpaired": lambda **o: fe.delong_test_unpaired(RANKING, RANKING, **o),
     "error_rate_t_test": lambda **o: fe.error_rate_t_test(S, 0.2, **o),
     "estimate_error": lambda **o: fe.estimate_error(mean, X, T, fe.BootstrapSplit(3, rng=0), "mean_squared_error", **o),

@@ -79,6 +79,7 @@ def test_public_names(name: str) -> None:
 CLASSES = [value for name in fastevals.__all__ if isinstance(value := getattr(fastevals, name), type)]
 EQUAL = ["BinomialResult", "BootstrapSplit", "BrierDecomposition", "HoldOut", "KFold", "LeaveOneOut", "LeavePOut"]
 EQUAL += [
+    "NightRecord",
     "OperatingPoint",
     "ScoreDecomposition",
     "SignificanceResult",

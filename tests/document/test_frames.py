@@ -220,6 +220,10 @@ OWN: dict[str, Any] = {
         **dict(zip(("low", "high"), result.difference_intervals.T, strict=True)),
         **dict(zip(("ratio_low", "ratio_high"), result.ratio_intervals.T, strict=True)),
     },
+    "SequenceEstimate": lambda result: {
+        **dict(zip(("low", "high"), result.confidence_interval, strict=True)),
+        **dict(zip(("fixed_low", "fixed_high"), result.fixed_interval, strict=True)),
+    },
     "GroupRange": lambda result: {
         "measure": ["difference", "ratio"],
         "value": [result.difference, result.ratio],

@@ -1,0 +1,221 @@
+"""The file that keeps the records of nights between looks: of one comparison or model, with several rules.
+
+The file is JSON. It is written whole or not at all, and two processes that add a night at the same time both add it. A
+damaged file, or one of another identity, is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from fastevals._files import locked, write_file
+from fastevals._options import listed, show
+from fastevals._text import count_of
+from fastevals.infer.sequential.records import NightRecord
+from fastevals.results import as_json
+
+FORMAT, STATE_VERSION = "fastevals nightly state", 1
+REMEDY = "restore it from a copy, or remove it to start anew"
+
+Outcome = Literal["added", "replaced", "unchanged", "repeated"]
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyState:
+    """The records of all nights so far, by rule.
+
+    Attributes
+    ----------
+    identity : dict of str to JSON value
+        What the records are about, such as models, metrics, rules and the positive class. A file of another identity
+        is refused.
+    rules : dict of str to tuple of NightRecord
+        Records by rule, in the order in which nights were added. All rules have the same nights.
+    """
+
+    identity: Mapping[str, Any]
+    rules: Mapping[str, tuple[NightRecord, ...]] = field(default_factory=dict)
+
+    @property
+    def nights(self) -> tuple[str, ...]:
+        """Names of the nights, in the order in which they were added."""
+        return tuple(record.night for record in next(iter(self.rules.values()), ()))
+
+    def with_night(self, records: Mapping[str, NightRecord]) -> tuple[NightlyState, Outcome]:
+        """Return the state with a night's records, one per rule, and what they did.
+
+        Parameters
+        ----------
+        records : mapping of str to NightRecord
+            One record of the same night for each rule.
+
+        Returns
+        -------
+        tuple of NightlyState and {"added", "replaced", "unchanged", "repeated"}
+            "replaced": the night was there and was rewritten; its new records take the place of the old ones.
+            "unchanged": the same records are there. "repeated": another night has the same fingerprint, so the rows are
+            counted already and the state stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If the records are of different nights, or not of the state's rules.
+        """
+        if not records:
+            raise ValueError("records must have one record or more, got none")
+        night, fingerprint = _night_of(records)
+        if self.rules and set(records) != set(self.rules):
+            raise ValueError(f"records must be of the rules {listed(self.rules)}, got {listed(records)}")
+        known = self.rules or dict.fromkeys(records, ())
+        others = [each for of_rule in known.values() for each in of_rule if each.night != night and each.n_samples]
+        holds_rows = any(each.n_samples for each in records.values())
+        if fingerprint and holds_rows and any(each.fingerprint == fingerprint for each in others):
+            return self, "repeated"
+        if night not in self.nights:
+            return NightlyState(self.identity, {rule: (*known[rule], records[rule]) for rule in known}), "added"
+        place = self.nights.index(night)
+        if all(of_rule[place].to_dict() == records[rule].to_dict() for rule, of_rule in known.items()):
+            return self, "unchanged"
+        changed = {rule: (*each[:place], records[rule], *each[place + 1 :]) for rule, each in known.items()}
+        return NightlyState(self.identity, changed), "replaced"
+
+    def to_json(self) -> str:
+        """Return the content of the file, ending in a newline."""
+        content = {
+            "format": FORMAT,
+            "schema_version": STATE_VERSION,
+            "identity": as_json(self.identity),
+            "rules": {rule: [_known(each) for each in of_rule] for rule, of_rule in self.rules.items()},
+        }
+        return json.dumps({**content, "checksum": _checksum(content)}, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> NightlyState:
+        """Return the state that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or bytes
+            Content of a file.
+
+        Returns
+        -------
+        NightlyState
+
+        Raises
+        ------
+        ValueError
+            If the text is not a state of this schema version, whole and unchanged.
+        """
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"is not JSON: {error}") from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f"is not a {FORMAT}")
+        version = content.get("schema_version")
+        if version != STATE_VERSION:
+            raise ValueError(f"has schema version {show(version)}; this version of fastevals reads {STATE_VERSION}")
+        if content.pop("checksum", None) != _checksum(content):
+            raise ValueError("is damaged: its checksum does not match its content")
+        rules = {rule: tuple(map(NightRecord._of_known, of_rule)) for rule, of_rule in content["rules"].items()}
+        return cls(content["identity"], rules)
+
+
+def read_state(path: Path, identity: Mapping[str, Any]) -> NightlyState:
+    """Return the state in a file, or an empty one if there is no file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    identity : mapping of str to JSON value
+        What the records are about.
+
+    Returns
+    -------
+    NightlyState
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or has another identity.
+    OSError
+        If the file can't be read.
+    """
+    identity = as_json(identity)
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return NightlyState(identity)
+    try:
+        found = NightlyState.from_json(text)
+    except ValueError as error:
+        raise ValueError(f"state file {str(path)!r} {error}; {REMEDY}") from None
+    for name in dict.fromkeys([*identity, *found.identity]):
+        ours, theirs = (each.get(name, "nothing") for each in (identity, found.identity))
+        if ours != theirs:
+            nights = count_of(len(found.nights), "night")
+            raise ValueError(
+                f"state file {str(path)!r} has {nights} with another {name}: {show(theirs)} instead of {show(ours)}; "
+                "use another file"
+            )
+    return found
+
+
+def update_state(
+    path: Path, identity: Mapping[str, Any], records: Mapping[str, NightRecord]
+) -> tuple[NightlyState, Outcome]:
+    """Add a night to a file, which is made if there is none; other processes wait meanwhile.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    identity : mapping of str to JSON value
+        What the records are about.
+    records : mapping of str to NightRecord
+        One record of the same night for each rule.
+
+    Returns
+    -------
+    tuple of NightlyState and {"added", "replaced", "unchanged", "repeated"}
+        As for `NightlyState.with_night`.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged or has another identity, or if the records don't fit it; it stays as it is.
+    OSError
+        If the file can't be read or written; TimeoutError if another process keeps it locked.
+    """
+    with locked(path):
+        state, outcome = read_state(path, identity).with_night(records)
+        if outcome in ("added", "replaced"):
+            write_file(path, state.to_json().encode(), durable=True)
+    return state, outcome
+
+
+def _known(record: NightRecord) -> dict[str, Any]:
+    """Return the numbers of a record that are known."""
+    return {name: value for name, value in record.to_dict().items() if value not in (None, "")}
+
+
+def _night_of(records: Mapping[str, NightRecord]) -> tuple[str, str]:
+    """Return the night and the fingerprint that all records have."""
+    found = {(each.night, each.fingerprint) for each in records.values()}
+    if len(found) > 1:
+        nights = sorted({" ".join(each).strip() for each in found})
+        raise ValueError(f"records must be of one night and fingerprint, got {listed(nights)}")
+    return next(iter(found))
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Return a hash of the content, whatever the order of keys and the white space of the file."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
