@@ -27,7 +27,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -51,6 +51,7 @@ from fastevals.infer.bootstrap.jackknife import leave_each_out
 from fastevals.infer.bootstrap.samples import poisson_tables
 from fastevals.infer.bootstrap.steps import Steps
 from fastevals.infer.comparison import compare_numbers, draw_normal
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
 from fastevals.measure.probability_cells import N_BINS
 from fastevals.measure.registry import METRICS, Detail
@@ -427,9 +428,12 @@ class PairDifference(NamedTuple):
 
 
 def differences(
-    joint: JointSums, values: Mapping[str, Mapping[str, float]], settings: BootstrapSettings
+    joint: JointSums,
+    values: Mapping[str, Mapping[str, float]],
+    settings: BootstrapSettings,
+    reference: str | None = None,
 ) -> dict[str, list[PairDifference]]:
-    """Return, for each metric, the differences between all pairs of models in the order of `itertools.combinations`.
+    """Return, for each metric, the differences between pairs of models in the order of `compared_pairs`.
 
     Parameters
     ----------
@@ -439,6 +443,8 @@ def differences(
         Values of the metrics by model and by metric name; NaN where undefined.
     settings : BootstrapSettings
         Settings; only the level and the random stream are used.
+    reference : str, optional
+        The model to compare the others with; by default all pairs are compared.
 
     Returns
     -------
@@ -447,7 +453,7 @@ def differences(
         of pairs.
     """
     names = list(joint.models)
-    pairs = np.array(list(combinations(range(len(names)), 2)))
+    pairs = compared_pairs(tuple(names), reference)
     linear, together, calibration = joint.readings
 
     def generator(number: int) -> np.random.Generator:

@@ -400,6 +400,21 @@ def check_required_columns(data: str, label: str | None, score: Sequence[str] | 
             raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
 
 
+def with_reference_first(models: Sequence[str], reference: str | None) -> tuple[str, ...]:
+    """Return the models, the reference first; raise unless it is one of two or more."""
+    from fastevals._options import check_choice, listed  # imports NumPy
+
+    if reference is None:
+        return tuple(models)
+    if len(models) < 2:
+        raise ValueError(
+            f"{option('reference')} must be one of two models or more, got {reference!r}, but the only model is "
+            f"{listed(models)}"
+        )
+    check_choice(option("reference"), reference, models)
+    return tuple(sorted(models, key=lambda name: name != reference))
+
+
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
     """Return the CSV settings that the options give."""
     from fastevals.reading.csv import CsvForm  # which imports NumPy

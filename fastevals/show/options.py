@@ -31,6 +31,7 @@ GROUP = Option(
     "str, optional: Column of clusters, such as patients, whose rows are resampled together.",
     is_column=True,
 )
+REFERENCE = Option("M", "compare the others only with this model", is_column=True)
 RESAMPLES = Option("N", parse=parse_integer)
 CONFIDENCE = Option("C", parse=parse_number)
 SEED = Option("N", "seed of the replicates (0)", parse=parse_integer)

@@ -66,8 +66,8 @@ class DifferenceNumbers(TypedDict):
     """The difference between two models in one metric."""
 
     value: Annotated[Number, "the model's value minus the reference's"]
-    interval: Annotated[Ends, "interval of the difference, simultaneous over all pairs of models"]
-    pvalue: Annotated[Number, "p-value, adjusted for all pairs of models"]
+    interval: Annotated[Ends, "interval of the difference, simultaneous over all compared pairs of models"]
+    pvalue: Annotated[Number, "p-value, adjusted for all compared pairs of models"]
 
 
 class PairOfModels(TypedDict):
@@ -177,7 +177,7 @@ class AnyBlock(TypedDict):
     dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, names of the models with the best value"]
-    differences: Annotated[list[PairOfModels], "differences of each pair of models"]
+    differences: Annotated[list[PairOfModels], "differences of each compared pair of models"]
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
@@ -216,7 +216,7 @@ class ScoresBlock(AnyBlock):
 
     n_positives: Annotated[int, "positive rows"]
     n_negatives: Annotated[int, "negative rows"]
-    models: Annotated[list[ScoresModel], "in the order given"]
+    models: Annotated[list[ScoresModel], "in the order given; the reference is first"]
     costs: NotRequired[Annotated[Result, "with columns of costs: what decisions cost, and what they save", RowCosts]]
     against: NotRequired[
         Annotated[list[PairOfModels], "with --against: each model compared with itself on the other rows of this value"]
@@ -227,7 +227,7 @@ class ScoresBlock(AnyBlock):
 class PredictionsBlock(AnyBlock):
     """Rows with predicted classes or numbers."""
 
-    models: Annotated[list[PredictionsModel], "in the order given"]
+    models: Annotated[list[PredictionsModel], "in the order given; the reference is first"]
 
 
 class Extreme(TypedDict):
@@ -373,6 +373,9 @@ class AnyReport(JsonHead):
     files: Annotated[FilesRead | None, "null if the data are not files of rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
+    reference: NotRequired[
+        Annotated[str, "with --reference: the model that the others are compared with, which is listed first"]
+    ]
 
 
 class ScoresReport(AnyReport):
@@ -438,7 +441,7 @@ class ResultsOfComparison(JsonHead):
     dataset: Annotated[list[str], "columns of --dataset"]
     algorithm: Annotated[list[str], "columns of --algorithm"]
     by: Annotated[str | None, "column of --by"]
-    control: Annotated[str | None, "the algorithm of --control"]
+    control: Annotated[str | None, "the algorithm of --control or --reference"]
     posthoc: Annotated[str | None, "the test of pairs"]
     higher_is_better: Annotated[bool, "false with --lower-is-better"]
     confidence: Annotated[float, "--confidence: tests are at level 1 - confidence"]
@@ -453,6 +456,9 @@ class PredictionsOfComparison(JsonHead):
 
     data: Annotated[str, "name of the data"]
     compared: Annotated[Literal["predictions"], "what is compared"]
+    reference: NotRequired[
+        Annotated[str, "with --reference: the model that the others are compared with, which is listed first"]
+    ]
     label: Annotated[str, "column of the true class"]
     group: Annotated[str | None, "column of --group"]
     classes: Annotated[list[Label], "the classes that occur"]
@@ -466,7 +472,7 @@ class PredictionsOfComparison(JsonHead):
     method: Annotated[str, "method of the models' intervals"]
     alternative: Annotated[str, "alternative hypothesis on the differences"]
     cochran: Annotated[Result | None, "Cochran's Q test, for three models or more", CochranResult]
-    mcnemar: Annotated[Result, "McNemar's tests of all pairs, with adjusted p-values", McNemarPairs]
+    mcnemar: Annotated[Result, "McNemar's tests of the compared pairs, with adjusted p-values", McNemarPairs]
     mcnemar_tests: Annotated[list[Result], "the test of each pair, with its unadjusted p-value", McNemarResult]
 
 

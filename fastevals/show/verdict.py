@@ -1,4 +1,4 @@
-"""The verdict on models: which is best, by how much, and with what interval."""
+"""The verdict on models: which is best or how each compares with a reference, by how much, and with what interval."""
 
 from __future__ import annotations
 
@@ -16,18 +16,30 @@ INDEPENDENT = (
 )
 
 
+MOST_AGAINST = 4  # models that sentences compare with the reference
+
+
 class ComparedModels(NamedTuple):
     """Models by their metrics, with intervals and differences where there are some."""
 
     values: Mapping[str, Mapping[str, float]]  # by model and metric
     intervals: Intervals | None
     confidence: float | None  # level of the intervals
+    reference: str | None = None  # the model that the others are compared with; None if all pairs are compared
 
     def best(self, metric: str) -> list[str]:
         """Return the models for which a metric is defined, the best first."""
         sign = -1 if is_greater_better(metric) else 1
         defined = [name for name, metrics in self.values.items() if not math.isnan(metrics[metric])]
         return sorted(defined, key=lambda name: sign * self.values[name][metric])
+
+    def others(self, metric: str) -> list[str]:
+        """Return the models other than the reference for which a metric is defined, the best first."""
+        return [name for name in self.best(metric) if name != self.reference]
+
+    def leading_pair(self, metric: str) -> list[str]:
+        """Return the two best models, or the best of the others and the reference; fewer if a metric is undefined."""
+        return self.best(metric)[:2] if self.reference is None else [*self.others(metric)[:1], self.reference]
 
     def difference(self, metric: str, model: str, other: str) -> ModelDifference | None:
         """Return a model's metric minus another's, with its interval."""
@@ -49,6 +61,77 @@ class ComparedModels(NamedTuple):
     def bracketed(self, each: ModelDifference) -> str:
         """Return a difference in brackets, with its interval and p-value."""
         return f"({self.difference_text(each).replace(' (', ', ', 1).removesuffix(')')})"
+
+
+def metric_sentences(models: ComparedModels, metric: str) -> list[str]:
+    """Say which model is best by a metric or, given a reference, how each of the others compares with it."""
+    return [best_sentence(models, metric)] if models.reference is None else reference_sentences(models, metric)
+
+
+def reference_sentences(models: ComparedModels, metric: str) -> list[str]:
+    """Say how each model compares with the reference by a metric, the best model first."""
+    title, reference, others = metric_title(metric), models.reference, models.others(metric)
+    assert reference is not None
+    said = [f"{printable(reference)}'s {title} is {models.value_text(reference, metric)}."]
+    if math.isnan(models.values[reference][metric]):
+        said = [f"{printable(reference)}'s {title} is undefined."]
+    for name in others[:MOST_AGAINST]:
+        each = models.difference(metric, name, reference)
+        against = "" if each is None else f"; {reference_clause(models, each, reference)}"
+        said.append(f"{printable(name)}'s {title} is {shown(models.values[name][metric])}{against}.")
+    if len(others) > MOST_AGAINST:
+        n = len(others) - MOST_AGAINST
+        said.append(f"{n} more model{'s' * (n != 1)}: see the tables.")
+    return said if others else [*said, "No other model has one."]
+
+
+def reference_clause(models: ComparedModels, each: ModelDifference, reference: str) -> str:
+    """Say how a model's metric differs from the reference's, given the model's metric minus the reference's."""
+    if not differs(each):
+        return f"no significant difference from {printable(reference)} {models.bracketed(each)}"
+    more, by = ("higher", each) if each.value > 0 else ("lower", each.negated())
+    return f"it is {more} than {printable(reference)}'s by {models.difference_text(by)}"
+
+
+def not_worse_sentence(
+    model: str,
+    reference: str,
+    each: ModelDifference,
+    margin: float,
+    confidence: float,
+    *,
+    greater_is_better: bool = True,
+) -> str:
+    """Say whether a model is worse than the reference by more than a margin, judged by the ends of the interval.
+
+    Parameters
+    ----------
+    model, reference : str
+        Names of the models.
+    each : ModelDifference
+        The model's metric minus the reference's, with the interval that decides.
+    margin : float
+        The largest tolerable loss, at least 0.
+    confidence : float
+        Level of the interval.
+    greater_is_better : bool
+        Whether higher values of the metric are better.
+
+    Returns
+    -------
+    str
+        "... is not worse than ... by more than ..." if the whole interval is on the better side of the margin, "... is
+        worse than ..." if it is on the other side, and otherwise that the data do not decide.
+    """
+    name, other, by = printable(model), printable(reference), f"by more than {margin:g}"
+    beside = with_interval(each.value, each.interval, confidence).replace(" (", ", ", 1).removesuffix(")")
+    loss = each.negated() if greater_is_better else each
+    claim = f"Whether {name} is worse than {other} {by} is undecided"
+    if loss.interval.high < margin:
+        claim = f"{name} is not worse than {other} {by}"
+    elif loss.interval.low > margin:
+        claim = f"{name} is worse than {other} {by}"
+    return f"{claim} (difference {beside})."
 
 
 def best_sentence(models: ComparedModels, metric: str) -> str:
@@ -76,14 +159,15 @@ def best_sentence(models: ComparedModels, metric: str) -> str:
 
 
 def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str], where: str = "") -> str:
-    """Say how the two best models differ in other metrics; "" if nothing is known. `where` opens the sentence."""
-    best, *others = models.best(ranked_by)
-    if not others:
+    """Say how the leading pair differs in other metrics; "" if nothing is known. `where` opens the sentence."""
+    pair = models.leading_pair(ranked_by)
+    if len(pair) < 2:
         return ""
+    best, other = pair
     different: list[str] = []
-    same, second = [], f" than {printable(others[0])}'s"
+    same, second = [], f" than {printable(other)}'s"
     for metric in metrics:
-        each = models.difference(metric, best, others[0])
+        each = models.difference(metric, best, other)
         if each is None or math.isnan(each.interval.low):
             continue
         if not differs(each):
@@ -92,8 +176,8 @@ def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str]
         more, by = ("higher", each) if each.value > 0 else ("lower", each.negated())
         whose, than = ("its", "") if different else (f"{printable(best)}'s", second)
         different.append(f"{whose} {metric_title(metric)} is {more}{than} by {models.difference_text(by)}")
-    pair = "" if different else f" between {printable(best)} and {printable(others[0])}"
-    none = [f"no significant difference{pair} in {listed(same)}"] if same else []
+    between = "" if different else f" between {printable(best)} and {printable(other)}"
+    none = [f"no significant difference{between} in {listed(same)}"] if same else []
     sentence = "; ".join([*([listed(different)] if different else []), *none])
     if not sentence:
         return ""
@@ -105,14 +189,26 @@ def differs(each: ModelDifference) -> bool:
     return each.interval.low > 0 or each.interval.high < 0
 
 
-def level_sentence(intervals: Intervals | None) -> str:
+def describe_pairs(reference: str | None, n_pairs: int | None = None) -> str:
+    """Return the pairs of models that are compared in words, with their number if it is given."""
+    n = "" if n_pairs is None else f"{n_pairs} "
+    return f"all {n}pairs" if reference is None else f"the {n}pairs with {printable(reference)}"
+
+
+def describe_reference(reference: str) -> str:
+    """Say which model is the reference, and what differences are."""
+    return f"{printable(reference)}; each difference is another model minus {printable(reference)}"
+
+
+def level_sentence(intervals: Intervals | None, reference: str | None = None) -> str:
     """Say over how many pairs intervals of differences are simultaneous, or that there are no intervals."""
     if intervals is None or not intervals.differences:
         return "Without intervals of differences, these data don't show whether the models differ by more than chance."
     n_pairs = len(intervals.differences)
     if n_pairs == 1:
         return ""
-    return f"Intervals and p-values of differences are simultaneous over all {n_pairs} pairs (max-T), metric by metric."
+    pairs = describe_pairs(reference, n_pairs)
+    return f"Intervals and p-values of differences are simultaneous over {pairs} (max-T), metric by metric."
 
 
 def with_interval(value: float, interval: Interval, confidence: float | None, pvalue: float = math.nan) -> str:

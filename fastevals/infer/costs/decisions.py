@@ -233,8 +233,11 @@ def share_text(share: Estimate) -> str:
     return "-" if math.isnan(share.value) else f"{100 * share.value:.1f} %{ends}"
 
 
-def cost_sentences(costs: RowCosts, rule: str = BEST) -> list[str]:
-    """Return sentences on the lowest total cost: the interval, the savings, and the differences of models."""
+def cost_sentences(costs: RowCosts, rule: str = BEST, reference: Any = None) -> list[str]:
+    """Return sentences on the lowest total cost: the interval, the savings, and the differences of models.
+
+    Given the reference that models were compared with, say how each of the other models compares with it instead.
+    """
     found = {model: each for model, each in costs.models.items() if not math.isnan(each.best.total.value)}
     if not found:
         return []
@@ -251,6 +254,8 @@ def cost_sentences(costs: RowCosts, rule: str = BEST) -> list[str]:
     name = printable(str(lowest))
     whose = f"{name} has the lowest total cost {where}" if len(found) > 1 else f"The total cost of {name} {where} is"
     sentences = [f"{whose}{',' if len(found) > 1 else ''} {money(at.total.value)}{interval}{saved}."]
+    if reference is not None:
+        return sentences + [_against_sentence(each, level) for each in costs.differences.get(rule, ())]
     pairs = [each for each in costs.differences.get(rule, ()) if lowest in (each.model, each.reference)]
     for each in pairs:
         other, sign = (each.reference, 1) if each.model == lowest else (each.model, -1)
@@ -262,3 +267,13 @@ def cost_sentences(costs: RowCosts, rule: str = BEST) -> list[str]:
         else:
             sentences.append(f"No significant difference from {whose} ({by}, {sure}).")
     return sentences
+
+
+def _against_sentence(each: Difference, level: str) -> str:
+    """Say how a model's total cost compares with the reference's."""
+    name, reference, (low, high) = printable(str(each.model)), printable(str(each.reference)), each.confidence_interval
+    more, ends = ("less", (-high, -low)) if high < 0 else ("more", (low, high))
+    sure = f"{level} {money(ends[0])} to {money(ends[1])}; p = {each.pvalue:.4f}"
+    if low > 0 or high < 0:
+        return f"{name}'s total cost is {money(abs(each.value))} {more} than {reference}'s ({sure})."
+    return f"No significant difference between the total costs of {name} and {reference} ({money(each.value)}, {sure})."

@@ -38,8 +38,12 @@ MOST_BY_CHANCE = 5  # rows or fewer may hold successive numbers by chance
 FEW_ROWS = 3  # rows or fewer may be numbered, or ranked, by chance
 
 
-def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, data: str) -> ResultsComparison:
-    """Compare the algorithms whose results are columns; columns of text name data sets. `data` names the data.
+def compare_result_columns(
+    columns: NamedColumns, options: ComparisonOptions, data: str, control: str = "control"
+) -> ResultsComparison:
+    """Compare the algorithms whose results are columns; columns of text name data sets.
+
+    `data` names the data, and `control` the option that gave the control.
 
     Raise if a column is missing or has no numbers, or if options conflict.
     """
@@ -48,7 +52,7 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
     texts = [name for name, column in columns.items() if holds_text(column) and name not in called]
-    algorithms = _choose_algorithms(columns, called, options)
+    algorithms = _choose_algorithms(columns, called, options, option(control))
     options = options._replace(posthoc=_choose_posthoc(algorithms, options))
     for name in algorithms:
         shown = called.get(name, f"column {name!r}")
@@ -70,7 +74,7 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
 
 
 def _choose_algorithms(
-    columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
+    columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions, control: str
 ) -> list[str]:
     """Return the columns to compare: the named ones, or all numeric ones except an index or those with another role."""
     algorithms = list(options.algorithm)
@@ -85,7 +89,7 @@ def _choose_algorithms(
                 hint = f"{HINT} (if it names data sets: {option('dataset', name)})"
                 as_results(f"column {name!r}", column, hint)
     if options.control is not None:
-        check_choice(option("control"), options.control, algorithms)
+        check_choice(control, options.control, algorithms)
     k = len(algorithms)
     if k < 2:
         raise ValueError(
@@ -96,7 +100,7 @@ def _choose_algorithms(
     if n_pairs > MOST_COMPARED:
         raise ValueError(
             f"{k} algorithms have {n_pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} "
-            f"names those to compare, {option('control')} the one that all others are compared with"
+            f"names those to compare, {control} the one that all others are compared with"
         )
     return algorithms
 

@@ -13,7 +13,7 @@ from fastevals.infer.significance.friedman import OF_SPLITS
 from fastevals.reading.columns import ColumnRoles, NamedColumns, read_columns
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.sources import RowRules
-from fastevals.show.commands import checked
+from fastevals.show.commands import checked, with_reference_first
 from fastevals.show.compare.blocks import ComparisonOptions
 from fastevals.show.compare.columns import compare_result_columns
 from fastevals.show.compare.options import CompareOptions, check_options
@@ -82,12 +82,16 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
             }
             naming = [name for name in (*datasets, by) if name is not None]
             columns = read_columns(data, None, names=naming, beside=beside, form=form)
+        control, named = options.control, "control"
+        if options.reference is not None:
+            control, named = options.reference, "reference"
         comparison = ComparisonOptions(
-            datasets, algorithms, by, options.control, options.posthoc, not lower_is_better, options.confidence_level
+            datasets, algorithms, by, control, options.posthoc, not lower_is_better, options.confidence_level
         )
         with naming_rows(columns.line):
-            return compare_result_columns(columns, comparison, columns.data)
-    roles = ColumnRoles(options.label, tuple(options.pred or ()), groups=options.groups, kind="labels")
+            return compare_result_columns(columns, comparison, columns.data, named)
+    models = with_reference_first(options.pred or (), options.reference)
+    roles = ColumnRoles(options.label, models, groups=options.groups, kind="labels")
     wanted, rules = roles.message_names(), RowRules(options.on_missing_label, options.on_invalid)
     columns = read_columns(data, wanted, names=wanted, form=form, truth=roles.truth, rules=rules)
     with naming_rows(columns.line, dropping()):
@@ -95,7 +99,7 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
             columns, roles, method=options.method or "exact",
             n_resamples=1999 if options.n_resamples is None else options.n_resamples, rng=options.rng,
             confidence_level=options.confidence_level, progress=options.progress, pos_label=options.pos_label,
-            data=columns.data,
+            data=columns.data, reference=options.reference,
         )  # fmt: skip
 
 

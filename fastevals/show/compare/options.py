@@ -18,6 +18,7 @@ from fastevals.show.options import (
     ON_MISSING_LABEL,
     POS_LABEL,
     PROGRESS,
+    REFERENCE,
     RESAMPLES,
     SEED,
     SEPARATOR,
@@ -54,6 +55,9 @@ class CompareOptions:
         "", "test of pairs: nemenyi; with --control bonferroni-dunn",
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
         pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""", choices=PostHoc, goes_with=RESULTS)
+    reference: str | None = REFERENCE.field(
+        doc="""str, optional: Compare the other models only with this one; differences are another model minus the
+        reference. For results, the same as `control`.""")
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
     pred: Sequence[str] | None = own(
         "P", "column of a model's predicted class; repeat for more",
@@ -94,7 +98,11 @@ class CompareOptions:
 
 def check_options(data: Any, options: CompareOptions) -> None:
     """Raise unless the options suit the kind of data (results or predictions) and each other."""
-    control, posthoc = options.control, options.posthoc
+    control, posthoc, named = options.control, options.posthoc, "control"
+    if options.reference is not None:
+        if control is not None:
+            raise ValueError(f"{option('control')} and {option('reference')} exclude each other: both name one model")
+        control, named = options.reference, "reference"
     if options.label is None:
         refuse(options, PREDICTIONS, f", which need {option('label')}; this is a comparison of results")
     else:
@@ -107,6 +115,6 @@ def check_options(data: Any, options: CompareOptions) -> None:
                 f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
             )
     elif control is not None and posthoc == "nemenyi":
-        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option('control')} use another")
+        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option(named)} use another")
     elif control is None and posthoc == "bonferroni-dunn":
         raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")

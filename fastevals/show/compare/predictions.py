@@ -61,9 +61,11 @@ from fastevals.show.schema import json_head
 from fastevals.show.verdict import (
     INDEPENDENT,
     ComparedModels,
-    best_sentence,
+    describe_pairs,
+    describe_reference,
     level_sentence,
     listed,
+    metric_sentences,
     next_sentence,
 )
 
@@ -95,6 +97,8 @@ class PredictionsComparison(Result):
         Name of the data.
     left_out : LeftOut
         Rows left out because they lack a label or a prediction, by the column where it is missing.
+    reference : str or None
+        The model that the others are compared with; None if all pairs are compared.
     """
 
     roles: ColumnRoles
@@ -106,6 +110,7 @@ class PredictionsComparison(Result):
     tests: tuple[McNemarResult, ...]
     data: str
     left_out: LeftOut
+    reference: str | None = None
 
     @property
     def label(self) -> str:
@@ -123,6 +128,7 @@ class PredictionsComparison(Result):
             **json_head(),
             "data": self.data,
             "compared": "predictions",
+            **({} if self.reference is None else {"reference": self.reference}),
             "label": self.label,
             "group": self.groups,
             "classes": self.classes.labels,
@@ -166,18 +172,21 @@ class PredictionsComparison(Result):
         classes, intervals = self.describe_classes(), self.describe_intervals()
         names = list(map(str, self.pairs.names))
         dropped = describe_left_out(self.left_out, self.roles.lacking) if self.left_out.n_rows else ""
+        reference = "" if self.reference is None else describe_reference(self.reference)
         return Document(
             "compare",
             title_of(self.data, names),
             [
                 Fact("label", f"{printable(self.label)}, {classes}", RICH),
                 *([Fact("dropped", dropped, RICH)] if dropped else []),
+                *([Fact("reference", reference, RICH)] if reference else []),
                 Fact("intervals", intervals, RICH),
             ],
             [Section(_parts(self), size=f"{self.n_rows:,} {rows}")],
             [
                 Sentence(f"label {printable(self.label)}, {self.n_rows} {rows}, {classes}", only=TEXT),
                 *([Sentence(f"dropped {dropped}", only=TEXT)] if dropped else []),
+                *([Sentence(f"reference {reference}", only=TEXT)] if reference else []),
                 Sentence(f"intervals {intervals}", only=TEXT),
             ],
             names,
@@ -223,6 +232,7 @@ def compare_prediction_columns(
     progress: bool,
     pos_label: Any = None,
     data: str = "",
+    reference: str | None = None,
 ) -> PredictionsComparison:
     """Compare models whose predictions are columns; `data` names the data, and other arguments are as in `compare`.
 
@@ -238,11 +248,12 @@ def compare_prediction_columns(
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         comparison = compare_predictions(
             true, predicted, metrics=class_metrics(classes), groups=together, n_resamples=n_resamples, pos_label=wanted,
-            rng=seed, confidence_level=confidence_level, progress=progress,
+            rng=seed, confidence_level=confidence_level, progress=progress, reference=reference,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(
-            true, predicted, method=method, correction=CORRECTION, confidence_level=confidence_level
-        )
+            true, predicted, method=method, reference=reference, correction=CORRECTION,
+            confidence_level=confidence_level,
+        )  # fmt: skip
         tests = tuple(
             mcnemar_test_of_table(
                 table, method=method, names=[pairs.names[place] for place in pair], confidence_level=confidence_level
@@ -250,7 +261,9 @@ def compare_prediction_columns(
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence_level) if len(models) > 2 else None
-    return PredictionsComparison(roles, classes, true.size, comparison, cochran, pairs, tests, data, columns.left_out)
+    return PredictionsComparison(
+        roles, classes, true.size, comparison, cochran, pairs, tests, data, columns.left_out, reference
+    )
 
 
 # The document ---------------------------------------------------------------------------------------------------------
@@ -270,16 +283,21 @@ def _parts(comparison: PredictionsComparison) -> Iterator[Part]:
     yield from _mcnemar_parts(comparison, short)
     yield Sentence(f"* significant difference at level {comparison.pairs.alpha:g}", only=TEXT)
     yield from (Sentence(caution, "caution") for caution in comparison.cautions())
-    yield Figures(comparison.panels, CAPTIONS)
+    captions = CAPTIONS
+    if comparison.reference is not None:
+        title = f"p-values of {describe_pairs(comparison.reference)}"
+        captions = {**CAPTIONS, "pvalues": CAPTIONS["pvalues"]._replace(title=title)}
+    yield Figures(comparison.panels, captions)
 
 
 def predictions_verdict(comparison: PredictionsComparison) -> list[str]:
     """Return sentences on which model is best, and on McNemar's test."""
-    models = ComparedModels(comparison.values(), comparison.intervals, comparison.models.confidence_level)
+    reference = comparison.reference
+    models = ComparedModels(comparison.values(), comparison.intervals, comparison.models.confidence_level, reference)
     others, first = [metric for metric in comparison.models if metric != "accuracy"], comparison.tests[0]
     return [
-        best_sentence(models, "accuracy"),
-        *filter(None, [next_sentence(models, "accuracy", others), level_sentence(comparison.intervals)]),
+        *metric_sentences(models, "accuracy"),
+        *filter(None, [next_sentence(models, "accuracy", others), level_sentence(comparison.intervals, reference)]),
         first.conclusion
         if len(comparison.tests) == 1
         else _mcnemar_sentence(comparison.pairs, MCNEMAR_METHODS[first.method]),

@@ -128,7 +128,7 @@ def measure_block(rows: ScoredRows, rule: ThresholdRule, plan: IntervalPlan | No
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return measure_costs(
             costed, settings if is_drawn else settings._replace(n_resamples=0), threshold, None,
-            compared_pairs(tuple(rows.scores)), progress=progress,
+            compared_pairs(tuple(rows.scores), None if plan is None else plan.reference), progress=progress,
         )  # fmt: skip
 
 

@@ -47,6 +47,7 @@ class ReportData:
     not_measured: tuple[str, ...] = ()
     against: OtherData | None = None
     files: ReadFiles | None = None
+    reference: str | None = None
 
     @property
     def over(self) -> OverValues | None:

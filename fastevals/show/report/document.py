@@ -128,6 +128,8 @@ class Report(ReportData, Result):
         The other rows that the models are compared with, if there are any.
     files : ReadFiles or None
         How many files were read, and which have no rows; None if the data are not files of rows.
+    reference : str or None
+        The model that the others are compared with; None if all pairs are compared.
     """
 
     __slots__ = ()

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap, make_estimates
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.comparison import ModelComparison, compare_rankings
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.probability_metrics import are_probabilities
@@ -109,6 +109,7 @@ class IntervalPlan:
     budget: int | None  # most rows x models x replicates drawn in all blocks; None if `n_resamples` was given
     seed: int  # of each block's replicates
     most_drawn: int | None = None  # rows above which a block's cells are resampled instead; None without a budget
+    reference: str | None = None  # the model to compare the others with; None for all pairs
 
     def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
         """Return the plan for blocks of these sizes: larger blocks than the budget allows are not resampled by row."""
@@ -131,7 +132,7 @@ class Intervals:
     method: str | None = None  # "BCa" of rows, "cells", or None without intervals
     why_none: str = ""  # why there are no intervals; "" if there are some, or if no metric is defined
     models: dict[str, dict[str, Interval]] = field(default_factory=dict)  # by model and metric; NaN where undefined
-    differences: tuple[ModelPair, ...] = ()  # of all pairs of models
+    differences: tuple[ModelPair, ...] = ()  # of all pairs of models, or of the others with the reference
     # By metric, the most replicates in which it is undefined for a model; without zeros.
     n_undefined: dict[str, int] = field(default_factory=dict)
     n_groups: int | None = None  # clusters of rows, if these are resampled
@@ -162,14 +163,16 @@ class ModelPair(NamedTuple):
 # Columns and options -----------------------------------------------------------------------------------------------
 
 
-def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> IntervalPlan | None:
-    """Check the options and return them; None if no intervals are wanted."""
+def as_plan(
+    n_resamples: int | None, confidence_level: float, rng: Any, reference: str | None = None
+) -> IntervalPlan | None:
+    """Check the options and return them; None if no intervals are wanted. `reference` is one of the models, or None."""
     level = check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
     seed = seed_number(option("rng"), rng)
     if n_resamples is None:
-        return IntervalPlan(level, RESAMPLES, BUDGET, seed)
+        return IntervalPlan(level, RESAMPLES, BUDGET, seed, reference=reference)
     number = check_integer(option("n_resamples"), n_resamples, low=0, high=MAX_RESAMPLES)
-    plan = IntervalPlan(level, number, None, seed)
+    plan = IntervalPlan(level, number, None, seed, reference=reference)
     if not plan.n_resamples:
         return None
     _check_enough(plan)
@@ -346,9 +349,8 @@ def _bootstrap_intervals(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
         if len(names) > 1:
-            return read_intervals(
-                compare_rankings(rows.positive, rows.scores, metrics=metrics, **settings), names, metrics, n_groups
-            )
+            found = compare_rankings(rows.positive, rows.scores, metrics=metrics, reference=plan.reference, **settings)
+            return read_intervals(found, names, metrics, n_groups)
         subject: Any = (rows.positive, rows.scores[names[0]])
         if rows.ranking is not None:
             subject, settings["sample_weight"] = rows.ranking, None
@@ -387,8 +389,12 @@ def read_intervals(
         estimates = {label: result[label].estimates for label in metrics}
         differences = {label: result[label].differences for label in metrics}
         pairs = tuple(
-            ModelPair(*pair, {label: _bootstrap_difference(differences[label][k]) for label in metrics})
-            for k, pair in enumerate(combinations(names, 2))
+            ModelPair(
+                each[0].model,
+                each[0].reference,
+                dict(zip(differences, map(_bootstrap_difference, each), strict=True)),
+            )
+            for each in zip(*differences.values(), strict=True)
         )
     else:
         estimates = {label: {names[0]: result[label]} for label in metrics}
@@ -433,7 +439,7 @@ def cell_intervals(
             }
             sample = FewCellSample(of_model, told, values[name])
             estimates[name] = make_estimates(sample, told, settings, progress=progress)
-        compared = {} if joint is None else differences(joint, values, settings)
+        compared = {} if joint is None else differences(joint, values, settings, plan.reference)
     models = {
         name: {
             label: each[label].confidence_interval if label in each else Interval(math.nan, math.nan)
@@ -441,9 +447,10 @@ def cell_intervals(
         }
         for name, each in estimates.items()
     }
+    names = tuple(models)
     pairs = tuple(
-        ModelPair(*pair, {label: ModelDifference(*each[k]) for label, each in compared.items()})
-        for k, pair in enumerate(combinations(models, 2) if compared else ())
+        ModelPair(names[i], names[j], {label: ModelDifference(*each[k]) for label, each in compared.items()})
+        for k, (i, j) in enumerate(compared_pairs(names, plan.reference) if compared else ())
     )
     return Intervals(CELLS, "", models, pairs, *_notes_on(estimates, metrics))
 

@@ -53,6 +53,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             "dropped": left_out_values(roles, report.left_out),
             **of_kind,
             **({"against": _other_rows(report)} if has_scores else {}),
+            **({} if report.reference is None else {"reference": report.reference}),
             "intervals": _plan(report),
             "over": None,
             "blocks": [_block(report, block) for block in report.blocks],

@@ -185,6 +185,7 @@ class MeasurePredictions(NamedTuple):
         if self.classes is not None and self.classes.pos_label is not None:
             settings["pos_label"] = self.classes.pos_label
         if len(rows.predicted) > 1:
+            settings["reference"] = self.plan.reference
             return compare_predictions(rows.true, rows.predicted, metrics=specs, **settings)
         (only,) = rows.predicted.values()
         return bootstrap((rows.true, only), specs, **settings)

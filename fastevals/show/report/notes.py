@@ -40,7 +40,7 @@ from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.live import NO_THRESHOLD
 from fastevals.show.report.over_differences import differences_cautions
 from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
-from fastevals.show.verdict import listed
+from fastevals.show.verdict import describe_pairs, describe_reference, listed
 
 ROUGH = 30  # rows of a class, or clusters, below which intervals are rough
 LOG_LOSS = "log_loss"
@@ -88,6 +88,8 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         yield from _thresholds(report)
     if intervals := (_score_intervals if has_scores else _prediction_intervals)(report):
         yield "intervals", intervals
+    if report.reference is not None:
+        yield "reference", describe_reference(report.reference)
     if len(roles.models) > 1:
         own = any(map(have_own_thresholds, report.blocks))
         yield (
@@ -249,7 +251,8 @@ def _score_intervals(report: ReportData) -> str:
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     level = f"{100 * plan.confidence_level:.6g} %"
     has_pairs = any(block.intervals is not None and block.intervals.differences for block in report.blocks)
-    adjusted = "Intervals and p-values of differences are simultaneous over all pairs" if has_pairs else ""
+    pairs = describe_pairs(report.reference)
+    adjusted = f"Intervals and p-values of differences are simultaneous over {pairs}" if has_pairs else ""
     sentences = []
     undrawn = describe_undrawn(report)
     if BCA in methods:
@@ -292,7 +295,8 @@ def _prediction_intervals(report: ReportData) -> str:
         replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
         text = f"BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
     if any(intervals.differences for intervals in made):
-        text += ". Intervals and p-values of differences are simultaneous over all pairs (max-T)"
+        pairs = describe_pairs(report.reference)
+        text += f". Intervals and p-values of differences are simultaneous over {pairs} (max-T)"
     return f"{100 * plan.confidence_level:.6g} %, {text}"
 
 

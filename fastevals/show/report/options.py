@@ -17,6 +17,7 @@ from fastevals.show.options import (
     ON_MISSING_LABEL,
     POS_LABEL,
     PROGRESS,
+    REFERENCE,
     RESAMPLES,
     SEED,
     SEPARATOR,
@@ -53,8 +54,9 @@ class ReportOptions:
     by: str | Sequence[str] | None = own(
         "COLUMN", "report on each value of this column, and means; repeat",
         """str or sequence of str, optional: Report means over this column's values and, if there are at most 100, a
-        block for each value. With several models, also report how much each model differs from the first one within
-        each value. Several columns are reported one by one.""", repeats=True, is_column=True, goes_with=ROWS)
+        block for each value. With several models, also report how much each model differs from the first one, or from
+        the `reference`, within each value. Several columns are reported one by one.""",
+        repeats=True, is_column=True, goes_with=ROWS)
     cross: bool = own(
         "", "report on combinations of the values of several --by",
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
@@ -96,6 +98,10 @@ class ReportOptions:
         "", "add tables of deciles: rates, gain, lift, KS",
         "bool: Add a table of deciles and top shares for each model, see `fastevals.gain_table`.",
         default=False, goes_with=SCORES)
+    reference: str | None = REFERENCE.field(
+        doc="""str, optional: The model to compare the others with, such as the one in use. It is listed first, each
+        difference is another model minus the reference, and intervals and p-values of differences are simultaneous over
+        these pairs only. By default all pairs of models are compared.""")
     n_resamples: int | None = RESAMPLES.field(
         help="bootstrap replicates (1999); 0: no intervals",
         doc="""int, optional: Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws

@@ -108,10 +108,10 @@ def interval_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, l
 
 
 def difference_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of a block's differences, if it has any; of many pairs, only those with the best model."""
+    """Yield the pictures of a block's differences, if it has any; of all pairs of many models, those with the best."""
     pairs = [] if block.intervals is None else list(block.intervals.differences)
-    best = block.best[metrics[0]]
-    if len(pairs) > MOST_PAIRS and best:
+    best, has_one_reference = block.best[metrics[0]], len({pair.reference for pair in pairs}) == 1
+    if len(pairs) > MOST_PAIRS and best and not has_one_reference:
         pairs = [pair for pair in pairs if best[0] in (pair.model, pair.reference)]
     if pairs:
         yield "differences", [_difference_panel(pairs, metric) for metric in metrics if metric in pairs[0].metrics]

@@ -34,7 +34,7 @@ from fastevals.reading.sources import ReadFiles, Reading, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
-from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
+from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.costs import (
     check_cost_options,
@@ -131,6 +131,7 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
         by, cross = summary.segments
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
+    scores = with_reference_first(scores, options.reference)
     by_row = _has_cost_columns(options)
     costs = check_cost_options(options) if by_row or options.cost_tp is not None else {}
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, cross=cross, groups=options.groups, **costs)
@@ -151,7 +152,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     roles, reading, own = open_data(data, options, form)
     by_row = _has_cost_columns(options)
     with naming_rows(own.line, dropping()):
-        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+        plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
         rule = _threshold_rule(options)
         measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
         if options.against is not None:
@@ -167,6 +168,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         own.name, roles, tuple(column_metrics(*rule)), **measured,
         n_weightless=own.n_weightless, left_out=own.left_out, pos_label=own.labels[0],
         row_costs=costs_by_outcome(options) if by_row else None, against=of_other, files=own.files,
+        reference=options.reference,
         **rule._asdict(),
     )  # fmt: skip
 
@@ -273,6 +275,7 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
             other = f" (or {option('target')}, of numbers)" if name == "label" else ""
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
+    models = with_reference_first(models, options.reference)
     others: dict[str, Any] = {
         "by": by,
         "cross": options.cross,
@@ -313,9 +316,11 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     _check_cross(tuple(options.by or ()), options.cross)
     names = (option("sample_weight"), option("frequency_weight"))
     check_one_weight(options.sample_weight, options.frequency_weight, names)
-    plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+    plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
     if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
-        return report_counted(data, tuple(options.pred or ()), plan, options)
+        models = tuple(options.pred or ())
+        with_reference_first(models[:1] or ("pred",), options.reference)
+        return report_counted(data, models, plan, options)
     title, roles, rows, groupings, classes, n_weightless, left_out, files = open_predictions(data, options, form)
     kind = roles.kind
     measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
@@ -331,6 +336,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     return Report(
         title, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
         left_out=left_out, not_measured=tuple(not_measured), files=files, **_classes(classes),
+        reference=options.reference,
     )  # fmt: skip
 
 

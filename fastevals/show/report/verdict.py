@@ -18,10 +18,10 @@ from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (
     INDEPENDENT,
     ComparedModels,
-    best_sentence,
     differs,
     level_sentence,
     listed,
+    metric_sentences,
     next_sentence,
     with_interval,
 )
@@ -35,18 +35,19 @@ def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     """Return sentences on a block's models: first on the metric that ranks them, then on other metrics."""
     kind = REPORT_KINDS[report.roles.kind]
     confidence = None if report.plan is None else report.plan.confidence_level
-    models = ComparedModels(values_of(block.models), block.intervals, confidence)
+    models = ComparedModels(values_of(block.models), block.intervals, confidence, report.reference)
     ranked_by = next((name for name in kind.ranked_by if name in report.metrics and models.best(name)), None)
     if ranked_by is None:
         return [kind.undefined]
-    said = [] if block.costs is None else cost_sentences(block.costs, FIXED if report.best is None else BEST)
-    said.append(best_sentence(models, ranked_by))
+    rule = FIXED if report.best is None else BEST
+    said = [] if block.costs is None else cost_sentences(block.costs, rule, report.reference)
+    said += metric_sentences(models, ranked_by)
     if len(models.best(ranked_by)) > 1:
         others, where = [name for name in report.metrics if name != ranked_by], ""
         if report.roles.kind == "scores":
             others, where = [*([] if report.best is None else [report.best]), *AT_THRESHOLD], "At the chosen thresholds"
         said.append(next_sentence(models, ranked_by, dict.fromkeys(others), where))
-        said.append(level_sentence(block.intervals))
+        said.append(level_sentence(block.intervals, report.reference))
     said += _other_sentences(report, block, ranked_by, confidence)
     return list(filter(None, said))
 
@@ -80,11 +81,15 @@ def verdict_over(report: ReportData, over: OverValues) -> str:
     if not means:
         return f"No value has both classes: no {title} is defined."
     greatest, auc = max(means.items(), key=lambda pair: float(pair[1].mean))
+    if report.reference in means:
+        greatest, auc = report.reference, means[report.reference]
     interval = auc.mean_confidence_interval or NOWHERE
     mean = with_interval(float(auc.mean), interval, None if plan is None else plan.confidence_level)
     others = [f"{printable(name)} has {each.mean:.4f}" for name, each in means.items() if name != greatest]
     if not others:
         return f"{printable(greatest)}'s mean {title} over {of_values} is {mean}."
+    if greatest == report.reference:
+        return f"{printable(greatest)} has a mean {title} over {of_values} of {mean}; {listed(others)}."
     return f"{printable(greatest)} has the highest mean {title} over {of_values}, {mean}; {listed(others)}."
 
 

@@ -19,6 +19,7 @@ from fastevals import (
     friedman_test,
     mcnemar_test,
     nemenyi_test,
+    pairwise_mcnemar_tests,
     pairwise_tests,
     wilcoxon_test,
 )
@@ -153,6 +154,9 @@ def test_a_control_and_columns_by_name(capsys, tmp_path):
     assert block["pairs"]["control"] == "a"
     assert block["friedman"]["names"] == ["a", "b", "c"]
     assert "Bonferroni-Dunn" in compare(capsys, file, "--dataset", "n", "--control", "a")
+    as_reference = compare_json(capsys, file, "--dataset", "n", "--reference", "a")
+    assert as_reference["control"] == "a"
+    assert as_reference["blocks"] == [block]
     some = compare_json(capsys, file, "--algorithm", "c", "--algorithm", "a", "--by", "part")
     assert [block["value"] for block in some["blocks"]] == ["p", "q"]
     assert (some["algorithms"], some["posthoc"]) == (["c", "a"], "wilcoxon")
@@ -416,6 +420,37 @@ def test_predictions(capsys, predictions):
     assert result["classes"] == [0, 1, 2]
 
 
+def test_predictions_are_compared_with_a_reference(capsys, predictions):
+    file, table = predictions
+    names = ["good", "fair", "poor"]
+    arguments = [file, "--label", "y", *(f"--pred={name}" for name in names), "--reference", "fair"]
+    result = compare_json(capsys, *arguments, "--resamples", "99")
+    models = {name: table[name] for name in ("fair", "good", "poor")}
+    expected = compare_predictions(table["y"], models, metrics="accuracy", reference="fair", n_resamples=99, rng=0)[
+        "accuracy"
+    ]
+    found = result["metrics"]["accuracy"]["differences"]
+    assert [(each["model"], each["reference"]) for each in found] == [("good", "fair"), ("poor", "fair")]
+    for each, other in zip(found, expected.differences, strict=True):
+        assert (each["value"], each["pvalue"]) == (other.value, other.pvalue)
+        assert each["confidence_interval"] == list(other.confidence_interval)
+    tests = pairwise_mcnemar_tests(table["y"], models, reference="fair")
+    assert result["reference"] == "fair"
+    assert result["mcnemar"]["pvalue"] == tests.pvalue.tolist()
+    assert len(result["mcnemar_tests"]) == 2
+    text = compare(capsys, *arguments, "--resamples", "99")
+    joined = " ".join(text.split())
+    assert "reference fair; each difference is another model minus fair" in joined
+    fair, poor = result["metrics"]["accuracy"]["estimates"]["fair"], result["metrics"]["accuracy"]["estimates"]["poor"]
+    by = f"it is lower than fair's by {fair['value'] - poor['value']:.4f} (95 % interval"
+    assert f"poor's accuracy is {poor['value']:.4f}; {by}" in joined
+    assert "simultaneous over the 2 pairs with fair (max-T), metric by metric." in joined
+    assert {line.split(" - ")[1].split()[0] for line in text.splitlines() if " - " in line} == {"fair"}
+    markdown = compare(capsys, *arguments, "--resamples", "99", "--format", "markdown")
+    assert "good - poor" not in markdown
+    assert "good - fair" in markdown
+
+
 def test_rows_without_a_label_or_a_prediction(capsys, tmp_path):
     rows = {"y": list("aba" * 20), "p": list("abb" * 20), "q": list("bba" * 20)}
     for name, row in (("y", 3), ("p", 5), ("p", 8), ("q", 8)):
@@ -579,7 +614,14 @@ PAIR = ("--pred", "a", "--pred", "b")
     ("arguments", "message"),
     [
         (["F", "--control", "q"], "--control must be one of 'a', 'b', 'c'; got 'q'"),
-        (["F", "--control", "a", "--posthoc", "nemenyi"], "--posthoc nemenyi compares all pairs"),
+        (["F", "--control", "a", "--posthoc", "nemenyi"], "--posthoc nemenyi compares all pairs; with --control use"),
+        (["F", "--reference", "a", "--posthoc", "nemenyi"], "--posthoc nemenyi compares all pairs; with --reference"),
+        (["F", "--reference", "q"], "--reference must be one of 'a', 'b', 'c'; got 'q'"),
+        (["F", "--reference", "a", "--control", "a"], "--control and --reference exclude each other"),
+        (
+            ["F", "--label", "c", *PAIR, "--reference", "bb"],
+            "--reference must be one of 'a', 'b'; got 'bb'",
+        ),
         (["F", "--posthoc", "bonferroni-dunn"], "--posthoc bonferroni-dunn needs --control"),
         (["F", "--posthoc", "tukey"], "invalid choice: 'tukey'"),
         (["F", *PAIR], "--pred goes with predictions, which need --label"),
