@@ -177,6 +177,7 @@ def compare(
     lower_is_better: bool = False,
     control: str | None = None,
     posthoc: PostHoc | None = None,
+    reference: str | None = None,
     label: str | None = None,
     pred: Sequence[str] | None = None,
     pos_label: Any = None,
@@ -213,6 +214,9 @@ def compare(
         Compare the other algorithms only with this one.
     posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
         The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.
+    reference : str, optional
+        Compare the other models only with this one; differences are another model minus the reference. For results, the
+        same as `control`.
     label : str, optional
         Column of the true class; then `data` holds predictions.
     pred : sequence of str
@@ -282,6 +286,7 @@ def report(
     cost_tp_column: str | None = None,
     prior: float | None = None,
     gain_table: bool = False,
+    reference: str | None = None,
     n_resamples: int | None = None,
     confidence_level: float = 0.95,
     rng: Any = 0,
@@ -321,8 +326,8 @@ def report(
         with `sample_weight`.
     by : str or sequence of str, optional
         Report means over this column's values and, if there are at most 100, a block for each value. With several
-        models, also report how much each model differs from the first one within each value. Several columns are
-        reported one by one.
+        models, also report how much each model differs from the first one, or from the `reference`, within each value.
+        Several columns are reported one by one.
     cross : bool
         Report on each combination of the values of the columns in `by`, instead of each column.
     pos_label : label, optional
@@ -344,6 +349,10 @@ def report(
         Share of positives where the models are used, to compute costs; by default the block's own.
     gain_table : bool
         Add a table of deciles and top shares for each model, see `fastevals.gain_table`.
+    reference : str, optional
+        The model to compare the others with, such as the one in use. It is listed first, each difference is another
+        model minus the reference, and intervals and p-values of differences are simultaneous over these pairs only. By
+        default all pairs of models are compared.
     n_resamples : int, optional
         Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws (rows x models x
         replicates) per report; blocks that are too large for it resample cells of rows.
