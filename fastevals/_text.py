@@ -97,6 +97,9 @@ def count_of(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"
 
 
+ALL_ROWS = "all rows"  # the name of their block, beside blocks of values
+
+
 def describe_block(by: Sequence[str], value: Any) -> str:
     """Return text that names the block of a note; `value` is a tuple if several columns are crossed."""
     if not by:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,15 +24,23 @@ class OfColumn(NamedTuple):
     value: Any
 
 
+class Whole(Enum):
+    """The key of all rows, beside the keys of the segments that they are divided into."""
+
+    ROWS = "all rows"
+
+
 class RowSegments(NamedTuple):
     """How columns divide rows. Rows without a value are a segment of their own.
 
     A segment's key is None without columns, the value of one column, or a tuple of the values of crossed columns. The
-    keys for several columns, each on its own, are `OfColumn`.
+    keys for several columns, each on its own, are `OfColumn`. If `has_whole`, all rows are one more segment, with the
+    key `Whole.ROWS`.
     """
 
     columns: tuple[str, ...] = ()
     cross: bool = False
+    has_whole: bool = False
 
     @classmethod
     def of(cls, by: str | Sequence[str] | None, *, cross: bool = False) -> RowSegments:
@@ -55,7 +64,9 @@ class RowSegments(NamedTuple):
         return value if len(self.groupings) < 2 else OfColumn(grouping[0], value)
 
     def of_key(self, key: Any) -> tuple[Grouping, Any]:
-        """Return the grouping and the value of a key."""
+        """Return the grouping and the value of a key; all rows have an empty grouping and no value."""
+        if key is Whole.ROWS:
+            return (), None
         if len(self.groupings) > 1:
             return (key.by,), key.value
         return self.columns, key
@@ -69,9 +80,11 @@ class RowSegments(NamedTuple):
             values, codes = crossed([coded[name] for name in grouping])
             for value, rows in zip(values, rows_by_code(codes, len(values)), strict=True):
                 yield self.key(grouping, value), rows
+        if self.has_whole:
+            yield Whole.ROWS, None
 
     def ascending(self, keys: Iterable[Any], names: Mapping[str, str]) -> list[Any]:
-        """Return keys in order: by grouping, then by the first column's value, ...; missing values are last.
+        """Return keys in order: by grouping, first column's value, ...; missing values and then all rows are last.
 
         `names` are the columns' names in messages.
         """
@@ -86,6 +99,8 @@ class RowSegments(NamedTuple):
 
         def rank(key: Any) -> list[int]:
             grouping, value = self.of_key(key)
+            if not grouping:
+                return [len(self.groupings)]
             parts = value if self.are_crossed else (value,)
             return [
                 self.groupings.index(grouping), *(ranks[name][part] for name, part in zip(grouping, parts, strict=True))
@@ -98,8 +113,9 @@ class RowSegments(NamedTuple):
         found: dict[str, dict[Any, None]] = {name: {} for name in self.columns}
         for key in keys if self.columns else ():
             grouping, value = self.of_key(key)
-            for name, part in zip(grouping, value if self.are_crossed else (value,), strict=True):
-                found[name][part] = None
+            if grouping:
+                for name, part in zip(grouping, value if self.are_crossed else (value,), strict=True):
+                    found[name][part] = None
         return {name: list(each) for name, each in found.items()}
 
     def renamed(self, key: Any, rename: Callable[[str, Any], Any]) -> Any:
@@ -107,6 +123,8 @@ class RowSegments(NamedTuple):
         if not self.columns:
             return key
         grouping, value = self.of_key(key)
+        if not grouping:
+            return key
         if self.are_crossed:
             return tuple(map(rename, grouping, value))
         return self.key(grouping, rename(grouping[0], value))

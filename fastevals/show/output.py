@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from fastevals._execution import progressed
 from fastevals._files import write_file
 from fastevals._naming import escape_controls
-from fastevals._text import describe_segment, printable
+from fastevals._text import ALL_ROWS, describe_segment, printable
 from fastevals.document.picture import Panel
 from fastevals.document.result import Result
 from fastevals.results import as_json
@@ -41,6 +41,7 @@ class BlockPictures(NamedTuple):
     block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # of the block at a place, by name
     reason: str = ""  # why blocks have no pictures
     of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # pictures of all blocks in one
+    of_whole: Iterable[tuple[str, Sequence[Panel]]] = ()  # pictures of the block of all rows
 
     def write_folder(self, out: str, command: str, result: Result, form: PictureFormat = "png") -> str:
         """Write a command's JSON, text and pictures over an earlier run's; return a line that says where they are.
@@ -62,7 +63,7 @@ class BlockPictures(NamedTuple):
 
 def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
     """Draw all pictures, each block's in its own folder; return how many there are and where, in words."""
-    names, by, segments, block_pictures, reason, of_all = pictures
+    names, by, segments, block_pictures, reason, of_all, of_whole = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
     where = ""
     if by is not None:
@@ -70,7 +71,10 @@ def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
         blocks = [(_block_folder(folder, k, *segment), describe_segment(*segment)) for k, segment in pictured]
         where = f" in a folder for each {printable(by)}"
         where += f" of the first {len(blocks)} of {len(segments)} only" if len(blocks) < len(segments) else ""
-    count = 0
+    count = n_whole = 0
+    for name, panels in of_whole:
+        write_file(folder / f"{name}.{form}", _drawn(panels, ALL_ROWS, form))
+        n_whole += 1
     for k, (block_folder, title) in enumerate(progressed(blocks, "drawing")):
         if title is not None:
             _remove(block_folder, names)
@@ -82,6 +86,8 @@ def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
     for name, panels in of_all:
         write_file(folder / f"{name}.{form}", _drawn(panels, None, form))
     said = [f"{name}.{form}" for name, _ in of_all]
+    if n_whole:
+        said.append(f"{n_whole} picture{'s' * (n_whole != 1)} of {ALL_ROWS}")
     if count or not said:
         said.append(f"{count} picture{'s' * (count != 1)}{where}")
     return ", ".join(said) + (f" ({reason})" if reason else "")

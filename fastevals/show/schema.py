@@ -285,6 +285,7 @@ class OverIntervals(TypedDict):
     notes: Annotated[list[str], "cautions, in words"]
 
 
+OF_ALL_ROWS = "all rows as one block; null unless --by divides them into several blocks"
 DIFFERENCES = "models minus the first one in each value; null for one model, without intervals, or if not comparable"
 
 
@@ -394,6 +395,7 @@ class ScoresReport(AnyReport):
         OverScores | list[OverScores] | None,
         "metrics over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
+    whole: Annotated[ScoresBlock | None, OF_ALL_ROWS]
     blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]
 
 
@@ -410,6 +412,7 @@ class PredictionsReport(AnyReport):
         OverPredictions | list[OverPredictions] | None,
         "one metric over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
+    whole: Annotated[PredictionsBlock | None, OF_ALL_ROWS]
     blocks: Annotated[list[PredictionsBlock], "one per value of --by; empty if there are more than 100 values"]
 
 

@@ -226,7 +226,7 @@ class OtherSides:
         The positive and the negative label; None if unknown.
     totals : OtherTotals
     whole : Side or None
-        All rows, if they are divided into blocks and are in memory.
+        All rows, if they are divided into blocks.
     """
 
     def __init__(
@@ -267,7 +267,7 @@ class OtherSides:
     def compared_whole(
         self, side: Side, metrics: Specs, models: Sequence[str], plan: IntervalPlan
     ) -> tuple[tuple[ModelPair, ...], OtherBlock | None]:
-        """Return the differences of all rows from all other rows, if these are in memory, and their numbers."""
+        """Return the differences of all rows from all other rows, and the numbers of these."""
         return ((), None) if self.whole is None else self._compared(side, self.whole, metrics, models, plan)
 
     def _compared(

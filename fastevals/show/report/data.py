@@ -58,11 +58,6 @@ class ReportData:
         """Return the key of a block among the segments of the rows."""
         return self.roles.segments.key(block.by, block.value) if block.by else None
 
-    @property
-    def page_blocks(self) -> tuple[ReportBlock, ...]:
-        """The blocks that pages show; if --by splits the rows, a block of all rows comes first."""
-        return self.blocks if self.whole is None else (self.whole, *self.blocks)
-
 
 @dataclass(frozen=True, slots=True)
 class ReportBlock:

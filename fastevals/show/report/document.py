@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fastevals._text import (
+    ALL_ROWS,
     LONGEST_NAME,
     describe_block,
     describe_segment,
@@ -65,6 +66,7 @@ from fastevals.show.report.json import report_values
 from fastevals.show.report.kinds import AUC, GINI
 from fastevals.show.report.live import live_points, live_table, threshold_note
 from fastevals.show.report.notes import (
+    all_blocks,
     block_cautions,
     describe_means,
     describe_rows,
@@ -105,7 +107,7 @@ class Report(ReportData, Result):
     overs : tuple of OverValues
         Metrics over the values of each --by column, or of combinations, if there are two or more; `over` is the first.
     whole : ReportBlock or None
-        All rows as one block, for the page, if the --by column has several values and rows fit in memory.
+        All rows as one block, if --by divides them into several blocks.
     n_weightless : int
         Number of rows left out because their weight is zero.
     left_out : LeftOut
@@ -164,7 +166,9 @@ def _report_document(report: ReportData) -> Document:
     opening = [Later(lambda: _opening(report), TEXT)]
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
-    sections = [*(over_section(report, over) for over in report.overs), *_whole_section(report), *sections]
+    if report.whole is not None:
+        sections.insert(0, _section(report, report.whole, len(sections), compared))
+    sections = [*(over_section(report, over) for over in report.overs), *sections]
     if report.overs and report.roles.kind == "scores":
         level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
         said.append(Fact("means", describe_means(report, report.overs[0]) + level, RICH))
@@ -172,7 +176,7 @@ def _report_document(report: ReportData) -> Document:
         "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
         numbers=lambda: report_values(report),
-        points=lambda: live_points(report),
+        points=lambda: live_points(report, all_blocks(report)),
     )  # fmt: skip
 
 
@@ -202,8 +206,9 @@ def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
 def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Section:
     by, rows = block.by, describe_rows(report, block)
     parts: list[Part] = []
-    if by:
-        line = f"{describe_segment(by, block.value, LONGEST_NAME)}: {rows}"
+    if report.roles.by:
+        name = describe_segment(by, block.value, LONGEST_NAME) if by else ALL_ROWS
+        line = f"{name}: {rows}"
         parts += [Sentence(line, "line", TEXT), Later(lambda: _summary(report, block), TEXT)]
     parts += [
         Later(lambda: _verdict(report, block), RICH),
@@ -218,7 +223,9 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     ]
     if report.roles.kind == "scores":
         rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
-    return Section(parts, describe_block(by, block.value) if by else "", rows)
+    return Section(
+        parts, describe_block(by, block.value) if by else ALL_ROWS.capitalize() * bool(report.roles.by), rows
+    )
 
 
 def _costs(block: ReportBlock) -> Iterator[Part]:
@@ -226,13 +233,6 @@ def _costs(block: ReportBlock) -> Iterator[Part]:
     if block.costs is not None:
         yield GAP
         yield cost_table(block.costs)
-
-
-def _whole_section(report: ReportData) -> Iterator[Section]:
-    """Yield the section on all rows, which the text leaves out."""
-    if report.whole is not None:
-        parts, _, size, _ = _section(report, report.whole, 0, lambda _: [])
-        yield Section([Later(lambda: parts, RICH)], "All rows", size)
 
 
 def _verdict(report: ReportData, block: ReportBlock) -> Iterator[Sentence]:
@@ -309,7 +309,7 @@ def _difference(differences: Mapping[str, ModelDifference], name: str) -> ModelD
 def _quoted(report: ReportData, block: ReportBlock) -> Table:
     """Return one line for each model: AUC, Gini, AP, Brier score, and predicted / observed; two have intervals."""
     made = {} if block.intervals is None else block.intervals.models
-    models = [model for each in report.blocks for model in each.models]
+    models = [model for each in all_blocks(report) for model in each.models]
     more = [GINI, *(name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models))]
     known, planned = any(model.calibrated is not None for model in models), report.plan is not None
     level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None else ""
@@ -409,7 +409,7 @@ def _compared(report: ReportData, kind: str) -> list[str]:
     """Return the columns in which some block has differences."""
     if report.roles.kind != "scores":
         return list(report.metrics)
-    present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}
+    present = {name for each in all_blocks(report) for pair in _pairs(each, kind) for name in pair.metrics}
     left, right = ([name for name in names if name in present] for names in (RANKING_COLUMNS, _at_threshold(report)))
     return [*left, BAR, *right] if right else left
 

@@ -118,6 +118,14 @@ class IntervalPlan:
         most = most_rows_drawn(sizes, self.budget // (n_models * self.n_resamples))
         return replace(self, most_drawn=max(most, ROWS_ALWAYS_DRAWN))
 
+    def for_whole(self, sizes: Iterable[int], n_models: int) -> IntervalPlan:
+        """Return the plan for all rows as one more block, which has the draws that blocks of these sizes leave."""
+        if self.budget is None:
+            return self
+        drawn = sum(size for size in sizes if self.draws(size))
+        left = self.budget // (n_models * self.n_resamples) - drawn
+        return replace(self, most_drawn=max(left, ROWS_ALWAYS_DRAWN))
+
     def draws(self, n_samples: int, *, fit: bool = True) -> bool:
         """Return whether a block's rows are resampled; if the rows don't `fit` in memory, only small blocks are."""
         if n_samples <= ROWS_ALWAYS_DRAWN:

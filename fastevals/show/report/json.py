@@ -56,6 +56,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **({} if report.reference is None else {"reference": report.reference}),
             "intervals": _plan(report),
             "over": None,
+            "whole": None if report.whole is None else _block(report, report.whole),
             "blocks": [_block(report, block) for block in report.blocks],
         }
     )
@@ -227,7 +228,7 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
             "notes": block_cautions(report, block),
         }
     dropped = left_out_of(report, block)
-    of_several = {"by": block.by[0]} if report.roles.are_several else {}
+    of_several = {"by": block.by[0]} if report.roles.are_several and block.by else {}
     return {
         **of_several,
         "value": block.value,

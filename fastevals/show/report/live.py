@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,9 +59,9 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
 # Points ---------------------------------------------------------------------------------------------------------------
 
 
-def live_points(report: ReportData) -> dict[str, Any]:
-    """Return the possible thresholds by block and model."""
-    blocks = [_block_points(block) for block in report.page_blocks if any(model.counts for model in block.models)]
+def live_points(report: ReportData, shown: Sequence[ReportBlock]) -> dict[str, Any]:
+    """Return the possible thresholds by block, of those that pages show, and by model."""
+    blocks = [_block_points(block) for block in shown if any(model.counts for model in block.models)]
     places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
     return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 

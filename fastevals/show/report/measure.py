@@ -31,7 +31,7 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import RowReader
-from fastevals.reading.segments import RowSegments
+from fastevals.reading.segments import RowSegments, Whole
 from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
@@ -81,6 +81,7 @@ from fastevals.show.report.streams import (
     streamed_intervals,
     summarize_rows,
     summary_intervals,
+    with_whole,
 )
 
 COUNTED_ONLY = "DeLong's variance needs the rows, and only counts were kept"
@@ -135,8 +136,9 @@ class Measure(NamedTuple):
                 overs.append(with_differences(over, grouped, rows, plan))
         measured = tuple(block for block in blocks if block.best)
         whole = None
-        if len(measured) > 1 and self.n_pictured:
-            of_all = None if self.plan is None else self.plan.for_blocks([rows.n_samples], len(rows.scores))
+        if len(blocks) > 1:
+            sizes = [block.n_samples for block in measured]
+            of_all = None if plan is None else plan.for_whole(sizes, len(rows.scores))
             whole = self.block(None, rows, metrics, of_all, 0, False)
             if of_both is not None:
                 whole = self.compared(whole, RowsSide(rows), metrics, self.plan_of_both([rows.n_samples]) or of_both)
@@ -153,36 +155,42 @@ class Measure(NamedTuple):
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
         if self.n_pictured:
             thresholds += PICTURED_PROBABILITIES
-        stream, plan, streamed, values = self._streamed(reader, reading, thresholds)
+        stream, plan, of_all, streamed, values = self._streamed(reader, reading, thresholds)
         why_none = "" if plan is None else why_no_delong(reader)
         if self.other is not None:
             self.other.check_classes(reader.labels)
             self.other.check_paired(values.values())
-        of_both = self.plan_of_both([block.totals.n_samples for block in streamed])
+        sizes = [block.totals.n_samples for block in streamed if block.totals.value is not Whole.ROWS]
+        of_both = self.plan_of_both(sizes)
+        places = [0 if block.totals.value is Whole.ROWS else k for k, block in enumerate(streamed)]
         models = [
-            self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
+            self.streamed_models(block, reader, k < self.n_pictured, why_none)
+            for k, block in zip(places, streamed, strict=True)
         ]
         defined = [_defined(metrics, each) for each in models]
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
         differences: dict[Any, list[Differences] | None] = {}
         are_compared = plan is not None and len(reader.scores) > 1 and not reader.weighs_rows
-        for block, measured, specs in zip(streamed, models, defined, strict=True):
+        for k, block, measured, specs in zip(places, streamed, models, defined, strict=True):
             by, value = reader.segments.of_key(values[block.totals.value])
+            its, both = plan, of_both
+            if block.totals.value is Whole.ROWS:
+                its, both = of_all, self.plan_of_both([block.totals.n_samples])
             if block.rows is not None:
-                found = self.block(value, block.rows, metrics, plan, len(blocks), why_none is None)
+                found = self.block(value, block.rows, metrics, its, k, why_none is None)
                 found = replace(found, by=by)
-                if of_both is not None:
-                    found = self.compared(found, RowsSide(block.rows), metrics, of_both)
+                if both is not None:
+                    found = self.compared(found, RowsSide(block.rows), metrics, both)
                 blocks.append(found)
                 differences[by, value] = differences_of_rows(block.rows) if by and are_compared else None
                 continue
             intervals, sums = None, joint.get(block.totals.value)
-            if plan is not None:
-                intervals = streamed_intervals(plan, specs, block, measured, sums)
+            if its is not None:
+                intervals = streamed_intervals(its, specs, block, measured, sums)
             found = replace(_report_block(value, _block_totals(block.ranking(0)), measured, intervals), by=by)
-            if of_both is not None:
-                found = self.compared(found, _cells_side(block, measured), metrics, of_both)
+            if both is not None:
+                found = self.compared(found, _cells_side(block, measured), metrics, both)
             blocks.append(found)
             rarer = min(block.totals.n_positives, block.totals.n_negatives)
             aucs = [model.metrics[AUC] for model in measured]
@@ -198,16 +206,21 @@ class Measure(NamedTuple):
 
     def _streamed(
         self, reader: RowReader, reading: Reading, thresholds: Sequence[float]
-    ) -> tuple[ExactStream, IntervalPlan | None, list[StreamedBlock], dict[Any, Any]]:
-        """Count files in scans; return the blocks in ascending order of their values, and the names of the values."""
+    ) -> tuple[ExactStream, IntervalPlan | None, IntervalPlan | None, list[StreamedBlock], dict[Any, Any]]:
+        """Count files in scans; return the blocks in ascending order of their values, and the names of the values.
+
+        If a column divides the rows, all rows are the last block, with a plan of its own, which follows the plan.
+        """
+        reader.segments = reader.segments._replace(has_whole=bool(reader.segments.columns))
         stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
-        sizes = [block.n_samples for block in stream.blocks]
+        sizes = [block.n_samples for block in stream.blocks if block.value is not Whole.ROWS]
         plan = None if self.plan is None else self.plan.for_blocks(sizes, len(reader.scores))
-        streamed = stream.count(plan, column_metrics(*self.rule))
+        of_all = None if plan is None else plan.for_whole(sizes, len(reader.scores))
+        streamed = stream.count(plan, of_all, column_metrics(*self.rule))
         values = reader.value_names(block.totals.value for block in streamed)
         order = {value: place for place, value in enumerate(values)}
         streamed.sort(key=lambda block: order[block.totals.value])
-        return stream, plan, streamed, values
+        return stream, plan, of_all, streamed, values
 
     def streamed_models(
         self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
@@ -229,6 +242,7 @@ class Measure(NamedTuple):
 
     def summarized(self, reader: RowReader) -> ScoresSummary:
         """Count files in one scan."""
+        reader.segments = reader.segments._replace(has_whole=False)  # the counts of the values add up
         return summarize_rows(reader, [] if self.rule.threshold is None else [self.rule.threshold], self.progress)
 
     def summary(self, summary: ScoresSummary) -> dict[str, Any]:
@@ -244,14 +258,15 @@ class Measure(NamedTuple):
             if not have_blocks(range(n_values)):
                 crossed = " x ".join(map(repr, columns))
                 raise ValueError(f"{option('by')} {crossed} has {n_values} values; at most 100 are measured")
-        for key, counted in summary.blocks.items():
+        for key, counted in with_whole(summary).items():
             by, value = summary.segments.of_key(key)
             block = CertifiedBlock(counted)
+            number = 0 if key is Whole.ROWS else len(blocks)
             models = []
             for name in summary.models:
                 certified = block.certified(name)
                 known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
-                is_pictured, losses = len(blocks) < self.n_pictured, counted.probabilities.get(name)
+                is_pictured, losses = number < self.n_pictured, counted.probabilities.get(name)
                 calibrated = calibrate_losses(losses, name, plan, is_pictured=is_pictured)
                 model = _measure_model(name, block.ranking(name), self.rule, is_pictured, known, calibrated)
                 bounds = {
@@ -266,8 +281,9 @@ class Measure(NamedTuple):
             intervals = None if plan is None else summary_intervals(plan, defined, block, models)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
             measured = replace(measured, by=by)
-            if of_both is not None:
-                measured = self.compared(measured, CountedSide(block), metrics, of_both)
+            both = self.plan_of_both([counted.n_samples]) if key is Whole.ROWS else of_both
+            if both is not None:
+                measured = self.compared(measured, CountedSide(block), metrics, both)
             blocks.append(measured)
         fields = _with_overs(blocks, None, COUNTED_ONLY, summary.segments)
         why_not = COUNTED_APART if plan is not None and len(summary.models) > 1 else ""
@@ -298,19 +314,20 @@ class Measure(NamedTuple):
         return replace(block, against=pairs, other=other)
 
     def sides_of_rows(self, rows: ScoredRows, groupings: Sequence[DividedRows]) -> dict[Any, Side]:
-        """Return the rows of each block, by its key."""
+        """Return the rows of each block, and all rows if a column divides them, by key."""
         check_blocks(groupings)
         if not groupings:
             return {None: RowsSide(rows)}
-        return {
+        sides: dict[Any, Side] = {
             self.roles.segments.key(part.by, part.value): RowsSide(rows.take(part.places))
             for part in _blocks_of_rows(groupings, rows)
         }
+        return {**sides, Whole.ROWS: RowsSide(rows)}
 
     def sides_of_stream(self, reader: RowReader, reading: Reading) -> dict[Any, Side]:
-        """Count files in scans; return the cells, or the rows if they are few, of each block, by its key."""
+        """Count files in scans; return the cells, or the rows if they are few, of each block and all rows, by key."""
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
-        _, _, streamed, values = self._streamed(reader, reading, thresholds)
+        _, _, _, streamed, values = self._streamed(reader, reading, thresholds)
         return {
             values[block.totals.value]: RowsSide(block.rows)
             if block.rows is not None
@@ -370,8 +387,8 @@ def check_blocks(groupings: Sequence[DividedRows]) -> None:
 
 
 def sides_of_summary(summary: ScoresSummary) -> dict[Any, Side]:
-    """Return the counts of each block, by its key."""
-    return {key: CountedSide(CertifiedBlock(block)) for key, block in summary.blocks.items()}
+    """Return the counts of each block, and of all rows if a column divides them, by key."""
+    return {key: CountedSide(CertifiedBlock(block)) for key, block in with_whole(summary, 1).items()}
 
 
 def _cells_side(block: StreamedBlock, models: Sequence[ModelNumbers]) -> CellsSide:
@@ -420,11 +437,14 @@ def _of_one_class(value: Any, rows: ScoredRows) -> ReportBlock:
 def _with_overs(
     blocks: list[ReportBlock], plan: IntervalPlan | None, why_none: str | None, segments: RowSegments
 ) -> dict[str, Any]:
-    """Return the blocks of a report, and the metrics over the values of each grouping."""
+    """Return the blocks of a report, the block of all rows, and the metrics over the values of each grouping."""
+    whole = next((block for block in blocks if segments.columns and not block.by), None)
+    blocks = [block for block in blocks if block is not whole]
     owns = [[block for block in blocks if block.by == by] for by in segments.groupings]
     overs = [gather_over_blocks(own, plan, why_none) for own in owns if len(own) > 1]
     measured = [block for block in blocks if len(block.by) < 2 or (block.n_positives and block.n_negatives)]
-    return {"blocks": tuple(measured), "plan": plan, "overs": tuple(overs)}
+    whole = whole if len(blocks) > 1 else None
+    return {"blocks": tuple(measured), "plan": plan, "overs": tuple(overs), "whole": whole}
 
 
 # Numbers ----------------------------------------------------------------------------------------------------------

@@ -100,8 +100,8 @@ class MeasurePredictions(NamedTuple):
             for k, (by, value, part) in enumerate(progressed(parts, "measuring"))
         ]
         overs = tuple(self.over(grouped, rows) for grouped in groupings if len(grouped.values) > 1)
-        has_whole = len(blocks) > 1 and self.n_pictured > 0
-        whole = self.block(None, rows, metrics, is_pictured=True) if has_whole else None
+        is_pictured = self.n_pictured > 0
+        whole = self.block(None, rows, metrics, is_pictured=is_pictured) if len(blocks) > 1 else None
         return {"blocks": tuple(blocks), "plan": self.plan, "overs": overs, "whole": whole}
 
     def block(

@@ -49,6 +49,11 @@ FLAT = "zero width, so {} nothing about the uncertainty: collect more rows"
 LIMITS = {DEBIASED: f"{DEBIASED} limits", WIDER: f"the wider of the BCa and {DEBIASED} limits"}
 
 
+def all_blocks(report: ReportData) -> tuple[ReportBlock, ...]:
+    """Return the block of all rows, if --by divides them into several blocks, and these blocks."""
+    return report.blocks if report.whole is None else (report.whole, *report.blocks)
+
+
 # How numbers were made ------------------------------------------------------------------------------------------------
 
 
@@ -278,7 +283,26 @@ def _score_intervals(report: ReportData) -> str:
     if any(block.against for block in report.blocks):
         own_best = "" if report.best is None else ", and each side has its own best thresholds"
         sentences.append(f"Differences from other rows have separate intervals and p-values{own_best}")
-    return ". ".join([*sentences, *([undrawn] if undrawn else [])])
+    whole = _describe_whole(report)
+    return ". ".join([*sentences, *filter(None, [undrawn, whole])])
+
+
+def _describe_whole(report: ReportData) -> str:
+    """Say what the intervals of the block of all rows cost; "" if there is no such block, or if they cost little."""
+    plan, whole = report.plan, report.whole
+    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
+    if plan is None or whole is None or whole.intervals is None:
+        return ""
+    if whole.intervals.method == BCA:
+        models = f"{len(report.roles.models)} model{'s' * (len(report.roles.models) != 1)}"
+        n_resamples = plan.n_resamples if whole.n_resamples is None else whole.n_resamples
+        return f"The block of all rows adds {whole.n_samples:,} rows x {models} x {n_resamples:,} replicates"
+    if whole.intervals.method == CELLS and CELLS not in methods:
+        why = (
+            "its rows do not fit in memory" if plan.budget is None else "other blocks leave too few draws of the budget"
+        )
+        return f"The block of all rows resamples cells, which are groups of rows with similar scores, because {why}"
+    return ""
 
 
 def _prediction_intervals(report: ReportData) -> str:
@@ -291,7 +315,7 @@ def _prediction_intervals(report: ReportData) -> str:
     text = "from standard errors"
     if BCA in methods:
         drawn = "rows" if groups is None else f"clusters of {printable(groups)}"
-        numbers = sorted({block.n_resamples for block in report.blocks if block.n_resamples is not None})
+        numbers = sorted({block.n_resamples for block in all_blocks(report) if block.n_resamples is not None})
         replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
         text = f"BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
     if any(intervals.differences for intervals in made):
@@ -374,7 +398,7 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return a block's caveats, for text and JSON: why it lacks intervals, or how far to trust its intervals."""
     kind, its = REPORT_KINDS[report.roles.kind], left_out_of(report, block)
     taken = left_out_cautions(its, report.roles.models, kind.lacking)
-    if its.n_rows and report.roles.by:  # without --by the facts say it
+    if its.n_rows and block.by:  # of all rows the facts say it
         taken.insert(0, f"dropped {describe_left_out(its, report.roles.lacking)}")
     sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]

@@ -66,7 +66,10 @@ def report_pictures(report: ReportData) -> BlockPictures:
     of_all = [("groups", panels)] if panels else []
     by = None if not report.roles.by else " and ".join(map(describe_by, report.roles.segments.groupings))
     segments = [(block.by, block.value) for block in blocks]
-    return BlockPictures(names_of("report"), by, segments, lambda k: block_panels(report, blocks[k]), reason, of_all)
+    of_whole = () if report.whole is None else block_panels(report, report.whole)
+    return BlockPictures(
+        names_of("report"), by, segments, lambda k: block_panels(report, blocks[k]), reason, of_all, of_whole
+    )
 
 
 # Panels ---------------------------------------------------------------------------------------------------------------

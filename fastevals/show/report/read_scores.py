@@ -31,11 +31,11 @@ from fastevals.reading.columns import (
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import STDIN, known_format, open_source
 from fastevals.reading.rows import LeftOut, RowReader
-from fastevals.reading.segments import RowSegments, crossed
+from fastevals.reading.segments import RowSegments, Whole, crossed
 from fastevals.reading.sources import CSV, ReadFiles, Reading, RowRules, Source, data_name, is_path
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.scores import ScoresSummary
-from fastevals.show.report.against import OtherSides, OtherTotals, RowsSide, Side
+from fastevals.show.report.against import OtherSides, OtherTotals, Side
 from fastevals.show.report.costs import read_amounts
 from fastevals.show.report.intervals import ScoredRows, why_unknown_squares
 from fastevals.show.report.measure import Measure, sides_of_summary
@@ -185,7 +185,7 @@ def read_other(
         _check_weights(own, read)
         with naming_rows(read.line, dropping()):
             sides, read = read.counted(partial(_sides, measure, read, reading))
-    whole = RowsSide(read.rows) if read.rows is not None and read.groupings else None
+    whole = sides.pop(Whole.ROWS, None)
     total = np.sum([side.counts for side in sides.values()], axis=0) // max(len(roles.segments.groupings), 1)
     n_samples, n_positives = total.tolist()
     totals = OtherTotals(n_samples, n_positives, read.left_out, read.n_weightless, read.files)

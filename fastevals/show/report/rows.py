@@ -14,13 +14,14 @@ from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.results import Interval
 from fastevals.show.report.calibrated import calibration_numbers
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
+from fastevals.show.report.notes import all_blocks
 from fastevals.show.report.over_values import OverValues
 
 Row = dict[str, Any]
 
 # The columns of all reports, whatever their settings, with the values of rows that lack them.
 NUMBERS = dict.fromkeys(("value", "low", "high", "bound_low", "bound_high", "pvalue"), math.nan)
-NOTHING: Row = {**dict.fromkeys(("model", "reference", "metric", "label")), **NUMBERS, "n_samples": 0}
+NOTHING: Row = {**dict.fromkeys(("model", "reference", "metric", "label")), **NUMBERS, "n_samples": 0, "whole": False}
 
 
 def report_columns(report: ReportData) -> Columns:
@@ -28,8 +29,11 @@ def report_columns(report: ReportData) -> Columns:
     by = report.roles.by
     tables = [_columns_over_values(over, by) for over in report.overs if not over.has_blocks]
     rows = [
-        _named_by(by, block.by, block.value) | NOTHING | {"n_samples": block.n_samples} | row
-        for block in report.blocks
+        _named_by(by, block.by, block.value)
+        | NOTHING
+        | {"n_samples": block.n_samples, "whole": block is report.whole}
+        | row
+        for block in sorted(all_blocks(report), key=lambda each: not each.by)
         for row in _block_rows(block)
     ]
     rows += [_named_by(by, over.by, value) | NOTHING | row for over in report.overs for value, row in _compared(over)]
@@ -41,8 +45,8 @@ def _named_by(names: tuple[str, ...], by: tuple[str, ...], value: Any) -> Row:
     """Return a segment's value as `by`; with several columns, `by` is text, and each value has its own column."""
     if len(names) < 2:
         return {"by": value}
-    values = dict(zip(by, value if len(by) > 1 else (value,), strict=True))
-    return {"by": describe_segment(by, value)} | {column_of(name): values.get(name) for name in names}
+    values = dict(zip(by, value if len(by) > 1 else (value,), strict=True)) if by else {}
+    return {"by": describe_segment(by, value) if by else None} | {column_of(name): values.get(name) for name in names}
 
 
 def column_of(name: str) -> str:
@@ -55,7 +59,11 @@ def shown_columns(columns: Columns) -> Columns:
     return {
         name: column
         for name, column in columns.items()
-        if not (says_nothing(column) or (column.dtype.kind == "f" and np.isnan(column).all()))
+        if not (
+            says_nothing(column)
+            or (column.dtype.kind == "f" and np.isnan(column).all())
+            or (column.dtype.kind == "b" and not column.any())
+        )
     }
 
 

@@ -128,7 +128,7 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
     if counted is not None and counted.summary is not None:
         summary = counted.summary
         label, scores = label or summary.label, scores or summary.models
-        by, cross = summary.segments
+        by, cross = summary.segments.columns, summary.segments.cross
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
     scores = with_reference_first(scores, options.reference)

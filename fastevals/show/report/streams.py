@@ -14,7 +14,7 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.reading.columns import ColumnRoles, encode_groups, parse_label
 from fastevals.reading.rows import RowReader, Rows
+from fastevals.reading.segments import Whole
 from fastevals.reading.sources import RowRules, Source, is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
@@ -141,10 +142,16 @@ class ExactStream:
                     "at most 100 are measured"
                 )
 
-    def count(self, plan: IntervalPlan | None, metrics: Mapping[str, MetricSpec]) -> list[StreamedBlock]:
-        """Return all blocks: with rows if the plan resamples them, else with the data for intervals of metrics."""
+    def count(
+        self, plan: IntervalPlan | None, of_all: IntervalPlan | None, metrics: Mapping[str, MetricSpec]
+    ) -> list[StreamedBlock]:
+        """Return all blocks: with rows if the plan resamples them, else with the data for intervals of metrics.
+
+        `of_all` is the plan for the block of all rows, if values divide them into several.
+        """
         models = range(len(self.reader.scores))
-        drawn = self._drawn(plan)
+        drawn = self._drawn(plan, [block for block in self.blocks if block.value is not Whole.ROWS])
+        drawn |= self._drawn(of_all, [block for block in self.blocks if block.value is Whole.ROWS], drawn)
         wanted = [block for block in self.blocks if block.value not in drawn]
         has_cells = plan is not None and self.reader.groups is None
         by_cells = [
@@ -196,12 +203,14 @@ class ExactStream:
             for block in self.blocks
         ]
 
-    def _drawn(self, plan: IntervalPlan | None) -> set[Any]:
-        """Return the values of the blocks whose rows are resampled, which must fit in memory."""
+    def _drawn(self, plan: IntervalPlan | None, blocks: Sequence[BlockRows], kept: Collection[Any] = ()) -> set[Any]:
+        """Return the values of the blocks whose rows are resampled, which must fit in memory beside `kept` blocks."""
         if plan is None:
             return set()
-        blocks = [block for block in self.blocks if plan.draws(block.n_samples)]
-        n_bytes = sum(block.n_samples for block in blocks) * (8 * len(self.reader.scores) + 9)
+        blocks = [block for block in blocks if plan.draws(block.n_samples)]
+        values = {block.value for block in blocks}.union(kept)
+        n_rows = sum(block.n_samples for block in self.blocks if block.value in values)
+        n_bytes = n_rows * (8 * len(self.reader.scores) + 9)
         fit = plan.budget is not None or self.memory is None or n_bytes <= self.memory
         blocks = [block for block in blocks if plan.draws(block.n_samples, fit=fit)]
         return {block.value for block in blocks}
@@ -255,6 +264,15 @@ def _finite_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
 def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: bool) -> ScoresSummary:
     """Count the rows of files by score, in one scan."""
     return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
+
+
+def with_whole(summary: ScoresSummary, fewest: int = 2) -> dict[Any, CountedBlock]:
+    """Return a summary's blocks; if a column divides the rows into `fewest` blocks or more, add a block of all rows."""
+    segments = summary.segments
+    if not segments.columns or len(summary.blocks) < fewest:
+        return summary.blocks
+    parts = [block for key, block in summary.blocks.items() if segments.of_key(key)[0] == segments.groupings[0]]
+    return {**summary.blocks, Whole.ROWS: parts[0].merge(*parts[1:])}
 
 
 def summary_of_ranking(label: str, model: str, ranking: Any) -> ScoresSummary:

@@ -301,8 +301,8 @@ def test_the_level_is_shown(capsys):
 
 def test_differences_of_a_block_below_its_tables(capsys):
     text = report(capsys, *TWO, *FEW, "--by", "fold", "--cost-fn", "5")
-    assert text.count("\n\ndifference ") == 2 * 5  # to the left and to the right of the bar
-    assert text.count("\nlogistic - random_forest ") == 2 * 5
+    assert text.count("\n\ndifference ") == 2 * (5 + 1)  # to the left and to the right of the bar, and for all rows
+    assert text.count("\nlogistic - random_forest ") == 2 * (5 + 1)
     assert "Intervals and p-values of differences are simultaneous over all pairs (max-T)" in " ".join(text.split())
 
 

@@ -222,7 +222,7 @@ def test_text(capsys):
     assert lines[start + 2].split()[:3] == ["logistic", "0.9837", "0.9006"]
     assert lines[start + 3].split()[:3] == ["random_forest", "0.9985*", "0.9831*"]
     assert max(map(len, lines)) <= 120
-    assert lines.count("") == 34
+    assert lines.count("") == 40
     start = lines.index("", start + 1)
     assert lines[start + 1].split() == ["model", "Brier", "log", "loss", "ECE"]
     assert [line.split()[0] for line in lines[start + 2 : start + 4]] == ["logistic", "random_forest"]
