@@ -1,0 +1,1 @@
+"""A gate: rules, the evidence on them, and decisions."""
