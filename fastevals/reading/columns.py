@@ -40,7 +40,7 @@ from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
-from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
+from fastevals.reading.rows import Batch, ColumnReader, LeftOut, RowReader, joined_columns
 from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
 from fastevals.reading.values import (
@@ -620,6 +620,16 @@ class ColumnRoles:
     def request(self, rules: RowRules, form: CsvForm) -> Request:
         """Return the request for these columns."""
         return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form, self.by)
+
+
+def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRules) -> RowReader:
+    """Return a reader of a source's rows in scans."""
+    return RowReader(
+        source, roles.truth, roles.models, weight=roles.weight, segments=roles.segments, groups=roles.groups,
+        pos_label=pos_label,
+        are_copies=roles.are_copies, rules=rules, names=roles.message_names(),
+        parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
+    )  # fmt: skip
 
 
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------

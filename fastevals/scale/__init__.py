@@ -4,6 +4,7 @@ from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRankin
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.grid import ScoreGrid
 from fastevals.scale.grouped import GroupSummary
+from fastevals.scale.identity import cached_summary
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.summary import RankingSummary
@@ -20,4 +21,5 @@ __all__ = [
     "ScoreGrid",
     "ScoresSummary",
     "TargetSummary",
+    "cached_summary",
 ]

@@ -154,14 +154,13 @@ def summarize(arguments: argparse.Namespace) -> tuple[ScoresSummary, ReadFiles |
     """Count the rows of files and write the counts; continue an interrupted run if its arguments are the same."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
-    from fastevals.reading.columns import ColumnRoles, column_names
+    from fastevals.reading.columns import ColumnRoles, column_names, row_reader
     from fastevals.reading.files import open_source
     from fastevals.reading.sources import RowRules
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST_WEIGHT
-    from fastevals.show.report.streams import row_reader
 
     weights = arguments.sample_weight, arguments.frequency_weight
     by = column_names("by", arguments.by)

@@ -26,6 +26,7 @@ from fastevals.reading.columns import (
     are_summaries,
     join_columns,
     parse_label,
+    row_reader,
     share_numbers,
 )
 from fastevals.reading.csv import CsvForm, Request
@@ -41,7 +42,7 @@ from fastevals.show.report.intervals import ScoredRows, why_unknown_squares
 from fastevals.show.report.measure import Measure, sides_of_summary
 from fastevals.show.report.options import ReportOptions
 from fastevals.show.report.over_values import DividedRows
-from fastevals.show.report.streams import read_summaries, row_reader, summary_name, summary_of_ranking
+from fastevals.show.report.streams import read_summaries, summary_name, summary_of_ranking
 from fastevals.show.verdict import listed as listed_in_words
 
 EMBEDDED = "digits_eight (embedded)"

@@ -32,10 +32,10 @@ from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
-from fastevals.reading.columns import ColumnRoles, encode_groups, parse_label
+from fastevals.reading.columns import encode_groups
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.reading.segments import Whole
-from fastevals.reading.sources import RowRules, Source, is_path
+from fastevals.reading.sources import is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact.atoms import AtomCounts
@@ -64,19 +64,6 @@ from fastevals.show.report.over_values import have_blocks
 KEY_OF_ZERO, KEY_OF_ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
 
 Key = tuple[Any, int]  # a block's value, and the number of a model
-
-
-# Reading ------------------------------------------------------------------------------------------------------------
-
-
-def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRules) -> RowReader:
-    """Return a reader of a source's rows in scans."""
-    return RowReader(
-        source, roles.truth, roles.models, weight=roles.weight, segments=roles.segments, groups=roles.groups,
-        pos_label=pos_label,
-        are_copies=roles.are_copies, rules=rules, names=roles.message_names(),
-        parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
-    )  # fmt: skip
 
 
 # Exact --------------------------------------------------------------------------------------------------------------
