@@ -71,6 +71,7 @@ _NAMES = {
     "measure.regression": "RegressionMetrics regression_metrics",
     "results": "Interval OperatingPoint SignificanceResult",
     "show.compare.compare": "compare",
+    "show.gate.gate": "gate",
     "show.report.report": "report",
     "split.error_curves": "ErrorCurve learning_curve validation_curve",
     "split.estimates.corrections": "BootstrapErrors error_632 error_632_plus",

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from fastevals._choices import McNemarMethod
 from fastevals._choices import OnInvalid
 from fastevals._choices import PostHoc
+from fastevals._choices import Undecided
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
+from fastevals.show.gate.document import GateResult
 from fastevals.show.report.document import Report
 from typing import Any
 from fastevals import datasets as datasets
@@ -261,6 +263,123 @@ def compare(
     >>> block = fastevals.compare(results).to_dict()["blocks"][0]
     >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 4)
     ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0008)
+    """
+    ...
+
+def gate(
+    data: Any,
+    rules: str | Sequence[str],
+    *,
+    reference: Any = None,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    pred: str | Sequence[str] | None = None,
+    target: str | None = None,
+    model: str | None = None,
+    sample_weight: str | None = None,
+    frequency_weight: str | None = None,
+    groups: str | None = None,
+    pos_label: Any = None,
+    undecided: Undecided = "undecided",
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    memory: int | str | None = None,
+    on_missing_label: OnInvalid = "raise",
+    on_invalid: OnInvalid = "raise",
+    progress: bool = False,
+) -> GateResult:
+    """Decide by rules whether a model may ship, as ``fastevals gate`` does: pass, fail or undecided.
+
+    Parameters
+    ----------
+    data : path, paths, frame, mapping of str to array-like, summary or Ranking
+        As for `report`: rows with labels and scores or predictions, or counts.
+    rules : str or sequence of str
+        Rules such as ``"roc_auc >= 0.80"``, ``"roc_auc not worse than champion by 0.005"``, ``"recall at fpr=0.01
+        better than champion"``, ``"brier equivalent to champion within 0.002"`` or ``"predicted/observed within 0.9 ..
+        1.1 by region"``. A metric is any that `metric` names; its options follow "at". The other model is a column of
+        scores, or "champion" for `reference`. A margin such as ``2%`` is a share of the other model's metric. With "by
+        COLUMN" (or "by A x B") each segment must satisfy the rule.
+    reference : str or data, optional
+        The champion that rules compare with: another model of the same rows (its column), or the same model on other
+        rows (files, a frame, a summary, or a receipt that pins its results). In rules, "champion" means the reference.
+    label : str
+        Column of the true class. For a `Ranking` or counts, its name in texts, "label" by default.
+    score : str or sequence of str
+        Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
+    pred : str or sequence of str
+        Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
+    target : str
+        Column of the true numbers.
+    model : str, optional
+        The judged model; by default the only model that is neither the reference nor named in a rule.
+    sample_weight : str, optional
+        Column of row weights; each row is one independent observation.
+    frequency_weight : str, optional
+        Column of the number of copies of each row, a whole number; the result is the same as with repeated rows. Not
+        with `sample_weight`.
+    groups : str, optional
+        Column of clusters, such as patients, whose rows are resampled together.
+    pos_label : label, optional
+        The positive class; 1 among 0/1, -1/1 and booleans.
+    undecided : {"undecided", "pass", "fail"}
+        What an undecided gate counts as; by default it has an exit status of its own.
+    n_resamples : int
+        Bootstrap replicates.
+    confidence_level : float in (0.5, 1)
+        Level of the one-sided bound that passes a rule. Bounds that fail rules are simultaneous at this level.
+    rng : int or numpy.random.Generator
+        Seed; the same integer gives the same decisions.
+    separator, encoding, header : str, str and bool, optional
+        How a CSV file is written; only needed if the file does not show it.
+    memory : int or str, optional
+        Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data are read in two or
+        more scans, with the same results.
+    on_missing_label : {"raise", "drop"}
+        Whether a row without a true class or target is an error, or is left out and counted.
+    on_invalid : {"raise", "drop"}
+        Whether a row without a finite score, prediction or weight is an error, or is left out and counted. With "drop",
+        None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are a block of their own.
+    progress : bool
+        Show a progress bar for the bootstrap (needs tqdm).
+
+    Returns
+    -------
+    GateResult
+        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome.
+
+    Raises
+    ------
+    ValueError
+        If an argument or a rule is not as described; the message names the rule, the place in it and what is meant.
+
+    Notes
+    -----
+    A rule is an interval in which a metric, or a difference, must lie. It passes if its one-sided bounds at
+    `confidence_level` lie within: a model that is exactly at the limit passes in at most 5 % of samples. This is a
+    non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A gate passes only if
+    all rules pass, so each rule has the level for itself [2]_. A rule fails if its bounds exclude the interval; these
+    bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
+    5 % of samples. In all other cases the rule is undecided.
+
+    References
+    ----------
+    .. [1] Schuirmann, D. J. (1987), "A comparison of the two one-sided tests procedure and the power approach",
+       Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680, doi:10.1007/BF01068419.
+    .. [2] Berger, R. L. (1982), "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24,
+       295-300, doi:10.1080/00401706.1982.10487790.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> columns = {"y": [0, 1] * 200, "p": [0.2, 0.8, 0.1, 0.9, 0.4, 0.6, 0.7, 0.5] * 50}
+    >>> found = fastevals.gate(columns, "roc_auc >= 0.7", label="y", score="p")
+    >>> found.outcome, found.exit_status
+    ('pass', 0)
     """
     ...
 

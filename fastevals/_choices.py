@@ -10,3 +10,4 @@ LossName = Literal["squared", "zero_one"]
 McNemarMethod = Literal["exact", "mid-p", "corrected", "uncorrected"]
 OnInvalid = Literal["raise", "drop"]
 PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
+Undecided = Literal["undecided", "pass", "fail"]  # what an undecided gate counts as

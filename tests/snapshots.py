@@ -486,7 +486,7 @@ def _as_stub(call: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and "*" not in lines:
             lines.append("*")
         default = json.dumps(each.default) if isinstance(each.default, str) else repr(each.default)
-        lines.append(f"{each.name}: {each.annotation} = {default}")
+        lines.append(f"{each.name}: {each.annotation}" + ("" if each.default is each.empty else f" = {default}"))
     head = "".join(f"    {line},\n" for line in lines)
     doc = textwrap.indent(f'"""{call.__doc__}\n"""', "    ")
     return f"def {call.__name__}(\n{head}) -> {signature.return_annotation}:\n{doc}\n    ...\n"

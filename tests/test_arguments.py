@@ -135,12 +135,12 @@ def test_a_generator_draws_a_number_that_can_be_used_again() -> None:
     assert fastevals.report(COLUMNS, **asked).to_dict() == fastevals.report(COLUMNS, **asked, rng=None).to_dict()
 
 
-@pytest.mark.parametrize("command", ["report", "compare", "summarize", "bias-variance"])
+@pytest.mark.parametrize("command", ["report", "gate", "compare", "summarize", "bias-variance"])
 def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) -> None:
     assert main([command, "--help"]) == 0
     text = capsys.readouterr().out
     assert not any(f"--{name.replace('_', '-')} " in text for name in OPTION_NAMES)
-    if command in ("report", "compare"):
+    if command in ("report", "gate", "compare"):
         assert all(f"--{name} " in text for name in ("resamples", "confidence", "seed", "group"))
         assert main([command, "--n-resamples=9"]) == main([command, "--rng", "1"]) == 2
         said = capsys.readouterr().err

@@ -106,13 +106,13 @@ def test_the_stub_is_the_list_of_public_names() -> None:
     assert all(len(node.names) == 1 and node.names[0].asname in (None, node.names[0].name) for node in imports)
     imported = {node.names[0].name: node.module for node in imports if node.names[0].asname}
     calls = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    assert [call.name for call in calls] == ["compare", "report"]
+    assert [call.name for call in calls] == ["compare", "gate", "report"]
     for call in calls:
         public = getattr(fastevals, call.name)
         keywords = inspect.signature(public).parameters
         assert [each.arg for each in (*call.args.args, *call.args.kwonlyargs)] == [*keywords]
         defaults = [ast.literal_eval(each) for each in (*call.args.defaults, *call.args.kw_defaults) if each]
-        assert defaults == [each.default for each in keywords.values()]
+        assert defaults == [each.default for each in keywords.values() if each.default is not each.empty]
         assert ast.get_docstring(call) == inspect.getdoc(public)
         imported[call.name] = fastevals._HOMES[call.name]
     modules = {name: f"{imported[name]}.{name}".removeprefix("fastevals.") for name in fastevals._MODULES}

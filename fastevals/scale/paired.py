@@ -454,10 +454,19 @@ def differences(
     """
     names = list(joint.models)
     pairs = compared_pairs(tuple(names), reference)
+    drawn = draw_deviations(joint, settings.key)
+    return {
+        label: _compare(np.array([values[name][label] for name in names]), drawn[label], spec, pairs, settings)
+        for label, spec in joint.specs.items()
+    }
+
+
+def draw_deviations(joint: JointSums, key: np.uint64) -> dict[str, Floats]:
+    """Return joint draws of all models' metrics minus the metrics of the rows, of shape (n_draws, n_models)."""
     linear, together, calibration = joint.readings
 
     def generator(number: int) -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(key=[int(stream_key(settings.key, np.uint64(number))), 0]))
+        return np.random.Generator(np.random.Philox(key=[int(stream_key(key, np.uint64(number))), 0]))
 
     deviations = {label: draw_normal(joint.covariance(k), LINEAR_DRAWS, generator(k)) for k, label in enumerate(linear)}
     for label in calibration:
@@ -469,10 +478,7 @@ def differences(
 
     for found in run(near, range(len(together)), compiles="places"):
         deviations |= found
-    return {
-        label: _compare(np.array([values[name][label] for name in names]), deviations[label], spec, pairs, settings)
-        for label, spec in joint.specs.items()
-    }
+    return deviations
 
 
 def _compare(

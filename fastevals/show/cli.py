@@ -10,10 +10,12 @@ from fastevals.show import summarize, warm_up
 from fastevals.show.bias_variance import command as bias_variance
 from fastevals.show.commands import Parser, run_program
 from fastevals.show.compare import command as compare
+from fastevals.show.gate import command as gate
 from fastevals.show.report import command as report
 
 COMMANDS = {
     "report": report,
+    "gate": gate,
     "summarize": summarize,
     "compare": compare,
     "bias-variance": bias_variance,
@@ -32,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 after one line on stderr that explains the error; 130 after Ctrl-C, which prints a line too.
+        Exit status: 0, or what the command returns (`fastevals gate`: 0 pass, 3 fail, 4 undecided); 2 after one line
+        on stderr that explains the error; 130 after Ctrl-C, which prints a line too.
     """
     return run_program("fastevals", argv, _parse, lambda arguments: COMMANDS[arguments.command].run(arguments))
 

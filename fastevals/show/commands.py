@@ -116,7 +116,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the files that the arguments may name; an argument may also turn out to name a column."""
-    for name in ("file", "against", "truth", "observed", "sample_weight"):
+    for name in ("file", "against", "reference", "rules", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:
             yield from (each, *glob.glob(each))
@@ -168,12 +168,13 @@ def run_program(
     program: str,
     argv: Sequence[str] | None,
     parse: Callable[[list[str]], argparse.Namespace | None],
-    run: Callable[[argparse.Namespace], None],
+    run: Callable[[argparse.Namespace], int | None],
 ) -> int:
     """Parse arguments, by default the process's own, and run them.
 
-    Return the exit status: 0; 2 after one line on stderr that explains the error; 130 after Ctrl-C, which prints a line
-    too. The line starts with the program's name, or with `arguments.program` once the arguments are parsed.
+    Return the exit status: what the command returns, or 0; 2 after one line on stderr that explains the error; 130
+    after Ctrl-C, which prints a line too. The line starts with the program's name, or with `arguments.program` once the
+    arguments are parsed.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     name = program
@@ -184,7 +185,7 @@ def run_program(
                 name = arguments.program
                 arguments.typed = f"{program} {shlex.join(argv)}".rstrip()
                 with progress_shown(arguments):
-                    run(arguments)
+                    return run(arguments) or 0
         return 0
     except UsageError as error:
         name, message = error.args

@@ -479,6 +479,88 @@ class PredictionsOfComparison(JsonHead):
     mcnemar_tests: Annotated[list[Result], "the test of each pair, with its unadjusted p-value", McNemarResult]
 
 
+# fastevals gate -------------------------------------------------------------------------------------------------------
+
+
+class JudgedRule(TypedDict):
+    """A rule's decision, in all rows or in one segment."""
+
+    segment: Annotated[Any, "value of the rule's column, or list of the values of crossed columns; null for all rows"]
+    outcome: Annotated[Literal["pass", "fail", "undecided"], "the decision"]
+    n_samples: Annotated[int, "rows"]
+    n_positives: Annotated[int | None, "positive rows; null without a positive class"]
+    model_value: Annotated[Number, "the judged model's metric"]
+    reference_value: Annotated[Number, "the other model's metric"]
+    value: Annotated[Number, "what is judged: the metric, or a difference"]
+    interval: Annotated[Ends, "the bounds that decided, each one-sided"]
+    interval_level: Annotated[float, "level of the interval: 0.9 if each bound is at 0.95"]
+    allowed: Annotated[Ends, "the range in which the rule wants the value"]
+    method: Annotated[str, "method of the bounds"]
+    reason: Annotated[str | None, "why the rule is undecided"]
+    caution: Annotated[str | None, "why the bounds may be wrong"]
+    detectable: Annotated[
+        Number, "how far inside the range a true value passes in 80 % of samples; null unless undecided"
+    ]
+    more_rows: Annotated[int | None, "rows that are lacking, with a power of 80 %; null if unknown or infinitely many"]
+
+
+class RuleOfGate(TypedDict):
+    """A rule and its decisions."""
+
+    rule: Annotated[str, "the rule as it was written"]
+    outcome: Annotated[Literal["pass", "fail", "undecided"], "its outcome: the worst of its segments"]
+    metric: Annotated[str, "the metric with its options"]
+    form: Annotated[str, '"at least", "at most", "within", "better than", "not worse than" or "equivalent to"']
+    reference: Annotated[str | None, "the other model"]
+    margin: Annotated[float | None, "the margin; null without another model"]
+    relative: Annotated[bool, "whether the margin is a share of the other model's metric"]
+    by: Annotated[list[str], "columns of the segments"]
+    judged: Annotated[list[JudgedRule], "the decision in all rows, or in each segment, the worst first"]
+
+
+class GateInput(TypedDict):
+    """A file, or the columns of a frame."""
+
+    role: Annotated[Literal["data", "reference"], "what it is"]
+    name: Annotated[str, "its name"]
+    size: Annotated[int, "bytes"]
+    sha256: Annotated[str, "hash of the bytes"]
+
+
+class PinnedMetric(TypedDict):
+    """A metric of the judged model, for later gates whose reference is this receipt."""
+
+    value: Annotated[Number, "the metric"]
+    standard_error: Annotated[Number, "its standard error"]
+
+
+class GateReceipt(JsonHead):
+    """``fastevals gate``: the receipt."""
+
+    outcome: Annotated[Literal["pass", "fail", "undecided"], "the worst outcome of a rule"]
+    exit_status: Annotated[int, "0 pass, 3 fail, 4 undecided, after --undecided"]
+    undecided: Annotated[str, "--undecided"]
+    data: Annotated[str, "name of the data"]
+    model: Annotated[str, "the judged model"]
+    reference: Annotated[str | None, "the champion"]
+    n_samples: Annotated[int, "rows"]
+    n_positives: Annotated[int | None, "positive rows"]
+    n_negatives: Annotated[int | None, "negative rows"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
+    pos_label: Annotated[Label | None, "the positive class"]
+    level: Annotated[float, "level of the one-sided bounds that pass a rule"]
+    failing_level: Annotated[float, "level of the one-sided bounds that fail a rule"]
+    n_comparisons: Annotated[int, "rules, and segments of rules, over which failing is simultaneous"]
+    resamples: Annotated[int, "--resamples"]
+    seed: Annotated[int, "--seed"]
+    versions: Annotated[dict[str, str], "of Python and of the packages that compute"]
+    inputs: Annotated[list[GateInput], "the files, or the rows in memory"]
+    rules: Annotated[list[RuleOfGate], "the rules in the order given"]
+    pinned: Annotated[dict[str, PinnedMetric], "by metric of the rules, the judged model's result"]
+    cautions: Annotated[list[str], "what limits the decisions"]
+
+
 # fastevals bias-variance, summarize ---------------------------------------------------------------------------------
 
 
@@ -534,5 +616,5 @@ class Summarized(JsonHead):
 
 KINDS: tuple[Any, ...] = (
     *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, PredictionsDecomposed),
-    *(PolynomialsDecomposed, Summarized),
+    *(PolynomialsDecomposed, Summarized, GateReceipt),
 )

@@ -48,6 +48,9 @@ MORE = {
     "report with intervals": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], n_resamples=19),
     "report of classes": lambda: fastevals.report(TABLE, label="y", pred=["p", "q"], n_resamples=19),
     "report of numbers": lambda: fastevals.report(TABLE, target="t", pred=["a", "b"], n_resamples=19),
+    "gate report": lambda: fastevals.gate(
+        TABLE, ["roc_auc >= 0.1", "roc_auc better than b by day"], label="y", score=["a", "b"], n_resamples=99
+    ),
     "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], n_resamples=19),
     "compared figures": lambda: solve("mcnemar"),
     "compared results": lambda: fastevals.compare({"data": list("abcd"), "u": A[:4], "v": B[:4], "w": A[4:]}),

@@ -18,6 +18,7 @@ from fastevals.datasets import load_digits_eight, load_psnr
 from fastevals.show.cli import COMMANDS, main
 from fastevals.show.commands import Parser, fields_of
 from fastevals.show.compare.options import CompareOptions
+from fastevals.show.gate.options import GateOptions
 from fastevals.show.report.options import ReportOptions
 
 DIGITS = load_digits_eight()
@@ -41,7 +42,7 @@ def printed(capsys, *arguments):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["report", "compare"])
+@pytest.mark.parametrize("name", ["report", "compare", "gate"])
 def test_options_are_arguments(name):
     """Each option of the command is an argument of the call with the same default, and vice versa."""
     parser = Parser(prog=name)
@@ -49,11 +50,11 @@ def test_options_are_arguments(name):
     options = vars(parser.parse_args([]))
     of_printing = {"file", "format", "html", "out", "picture_format", "quiet"}
     parameters = inspect.signature(getattr(fastevals, name)).parameters
-    wanted = {key: parameter.default for key, parameter in parameters.items() if key != "data"}
-    assert {key: value for key, value in options.items() if key not in of_printing} == wanted
+    wanted = {key: parameter.default for key, parameter in parameters.items() if key not in ("data", "rules")}
+    assert {key: value for key, value in options.items() if key not in of_printing | {"rule", "rules"}} == wanted
 
 
-@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
+@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions, GateOptions])
 def test_each_option_has_help_and_a_paragraph(kind):
     """Tests say what a new option lacks: its help, its paragraph in the docstring, or its type."""
     shown = {name: option for name, option, _ in fields_of(kind)}
@@ -64,7 +65,7 @@ def test_each_option_has_help_and_a_paragraph(kind):
     assert [name for name, option in shown.items() if option.doc and not re.match("[^ ].*?: [A-Z]", option.doc)] == []
 
 
-@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
+@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions, GateOptions])
 def test_each_option_acts_and_is_tested(kind):
     """The package reads its value somewhere, and a test sets it."""
     names = [name for name, *_ in fields_of(kind)]

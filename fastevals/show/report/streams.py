@@ -352,6 +352,14 @@ class CertifiedBlock:
             subjects.append((of_losses, proper))
         return [(subject, specs) for subject, specs in subjects if specs]
 
+    def value(self, model: str, spec: MetricSpec) -> float:
+        """Return a metric, NaN if it is undefined or unknown; the middle of its bounds if it is not exact."""
+        if SCORE_METRICS[spec.name].of == "probabilities":
+            return self.losses(model).get(spec.name, math.nan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return float(self._rankings[model].metric(spec))
+
     def losses(self, model: str) -> dict[str, float]:
         """Return the metrics of probabilities; NaN if scores are not probabilities."""
         summary = self.totals.probabilities.get(model)

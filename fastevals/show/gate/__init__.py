@@ -1,0 +1,1 @@
+"""The gate: whether a model may ship, decided by rules."""

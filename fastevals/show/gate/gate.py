@@ -1,0 +1,174 @@
+"""`fastevals.gate`: whether a model may ship, decided by rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastevals._naming import option
+from fastevals._options import check_integer, check_number, did_you_mean, listed
+from fastevals._random import seed_number
+from fastevals._text import describe_segment, printable
+from fastevals.infer.gate.decide import Decision, Levels, decide
+from fastevals.infer.gate.evidence import difference
+from fastevals.infer.gate.rules import GateRule, bind_rules, parse_rules
+from fastevals.reading.csv import CsvForm
+from fastevals.results import MAX_RESAMPLES, NOWHERE
+from fastevals.show.commands import checked
+from fastevals.show.gate.data import Judged, Pinned, RuleResult, worst_first
+from fastevals.show.gate.document import GateResult
+from fastevals.show.gate.opened import Champion, open_champion, open_rows
+from fastevals.show.gate.options import GateOptions
+from fastevals.show.gate.sides import JudgedSide
+from fastevals.show.options import takes
+
+
+@takes(GateOptions)
+def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult:
+    """Decide by rules whether a model may ship, as ``fastevals gate`` does: pass, fail or undecided.
+
+    Parameters
+    ----------
+    data : path, paths, frame, mapping of str to array-like, summary or Ranking
+        As for `report`: rows with labels and scores or predictions, or counts.
+    rules : str or sequence of str
+        Rules such as ``"roc_auc >= 0.80"``, ``"roc_auc not worse than champion by 0.005"``, ``"recall at fpr=0.01
+        better than champion"``, ``"brier equivalent to champion within 0.002"`` or ``"predicted/observed within 0.9 ..
+        1.1 by region"``. A metric is any that `metric` names; its options follow "at". The other model is a column of
+        scores, or "champion" for `reference`. A margin such as ``2%`` is a share of the other model's metric. With "by
+        COLUMN" (or "by A x B") each segment must satisfy the rule.
+    {options}
+
+    Returns
+    -------
+    GateResult
+        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome.
+
+    Raises
+    ------
+    ValueError
+        If an argument or a rule is not as described; the message names the rule, the place in it and what is meant.
+
+    Notes
+    -----
+    A rule is an interval in which a metric, or a difference, must lie. It passes if its one-sided bounds at
+    `confidence_level` lie within: a model that is exactly at the limit passes in at most 5 % of samples. This is a
+    non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A gate passes only if
+    all rules pass, so each rule has the level for itself [2]_. A rule fails if its bounds exclude the interval; these
+    bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
+    5 % of samples. In all other cases the rule is undecided.
+
+    References
+    ----------
+    .. [1] Schuirmann, D. J. (1987), "A comparison of the two one-sided tests procedure and the power approach",
+       Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680, doi:10.1007/BF01068419.
+    .. [2] Berger, R. L. (1982), "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24,
+       295-300, doi:10.1080/00401706.1982.10487790.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> columns = {"y": [0, 1] * 200, "p": [0.2, 0.8, 0.1, 0.9, 0.4, 0.6, 0.7, 0.5] * 50}
+    >>> found = fastevals.gate(columns, "roc_auc >= 0.7", label="y", score="p")
+    >>> found.outcome, found.exit_status
+    ('pass', 0)
+    """
+    return build_gate(data, rules, GateOptions(**options))
+
+
+def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult:
+    """Judge the rules with the given options."""
+    form = CsvForm.checked(options.separator, options.encoding, options.header)
+    parsed = parse_rules(rules, option("rules"))
+    options = checked(options)
+    level = check_number(
+        option("confidence_level"), options.confidence_level, low=0.5, high=1, open_low=True, open_high=True
+    )
+    check_integer(option("n_resamples"), options.n_resamples, low=1, high=MAX_RESAMPLES)
+    options = replace(options, rng=seed_number(option("rng"), options.rng))
+    opened = open_rows(data, options, parsed, form, "data")
+    champion = open_champion(options, opened, parsed, form)
+    bound = _bound(parsed, opened.models, champion)
+    model = _judged_model(opened.models, champion, bound, options.model)
+    sides = {by: list(opened.sides(by)) for by in dict.fromkeys(rule.by for rule in bound)}
+    n_comparisons = sum(len(sides[rule.by]) for rule in bound)
+    levels = Levels.of(level, n_comparisons)
+    results = []
+    for rule in bound:
+        other = rule.other if rule.other in opened.models else champion.name
+        judged = [_judge(rule, value, side, champion, model, levels) for value, side in sides[rule.by]]
+        results.append(RuleResult(rule, other if rule.other is not None else None, worst_first(judged)))
+    whole = next(side for _, side in opened.sides(()))
+    labels = dict.fromkeys(rule.label for rule in bound)
+    pinned = {label: Pinned(each.value, each.standard_error) for label in labels for each in [whole.of(label, model)]}
+    return GateResult(
+        opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
+        options.undecided, options.n_resamples, options.rng, inputs=(*opened.inputs(), *champion.inputs), pinned=pinned,
+        roles=opened.roles, cautions=tuple(_cautions(bound, champion, results)), **opened.facts(),
+    )  # fmt: skip
+
+
+def _bound(rules: Sequence[GateRule], models: Sequence[str], champion: Champion) -> tuple[GateRule, ...]:
+    """Return the rules with the names of the models that they compare with."""
+    name = option("rules")
+    bound = bind_rules(rules, models, champion.name, name)
+    for before, rule in zip(rules, bound, strict=True):
+        if before.other is not None and rule.other is None:
+            raise ValueError(
+                f"{name}: {rule.text!r} compares with the champion, but there is none: give {option('reference')}"
+            )
+    return bound
+
+
+def _judged_model(models: Sequence[str], champion: Champion, rules: Sequence[GateRule], chosen: str | None) -> str:
+    """Return the model that the rules judge: the only one that they compare with nothing else."""
+    if chosen is not None:
+        if chosen not in models:
+            raise ValueError(
+                f"{option('model')} must be one of {listed(models)}, got {chosen!r}{did_you_mean(chosen, models)}"
+            )
+        if any(rule.other == chosen for rule in rules):
+            raise ValueError(f"{option('rules')} compare {chosen} with itself, because {option('model')} names it")
+        return chosen
+    others = {champion.name, *(rule.other for rule in rules)}
+    left = [model for model in models if model not in others]
+    if len(left) == 1:
+        return left[0]
+    if not left:
+        raise ValueError(f"no model is left to judge among {listed(models)}: all of them are compared with")
+    raise ValueError(
+        f"one model is judged, but there are {listed(left)}: name it with {option('model')}, or the champion with "
+        f"{option('reference')}"
+    )
+
+
+def _judge(rule: GateRule, value: Any, side: JudgedSide, champion: Champion, model: str, levels: Levels) -> Judged:
+    """Judge a rule in all rows or in a segment."""
+    own = side.of(rule.label, model)
+    if rule.other is None:
+        return Judged(value, side.sizes, decide(rule, [own], levels), own.value)
+    if not champion.is_apart or rule.other != champion.name:
+        evidence = [side.between(rule.label, model, rule.other, each.factor) for each in rule.conditions()]
+        return Judged(
+            value, side.sizes, decide(rule, evidence, levels), own.value, side.of(rule.label, rule.other).value
+        )
+    other = champion.side(rule.by, value)
+    if other is None:
+        missing = describe_segment(rule.by, value)
+        decision = Decision(
+            "undecided", math.nan, NOWHERE, levels.passing, NOWHERE, "", f"the reference has no rows of {missing}"
+        )
+        return Judged(value, side.sizes, decision, own.value)
+    its = other.of(rule.label, model)
+    evidence = [difference(own, its, each.factor) for each in rule.conditions()]
+    return Judged(value, side.sizes, decide(rule, evidence, levels), own.value, its.value)
+
+
+def _cautions(rules: Sequence[GateRule], champion: Champion, results: Sequence[RuleResult]) -> Iterator[str]:
+    """Yield what limits the decisions."""
+    if champion.name is not None and not any(rule.other == champion.name for rule in rules):
+        yield f"No rule compares with the reference, {printable(champion.name)}."
+    judged = [(result.rule.label, each.decision.caution) for result in results for each in result.judged]
+    yield from (f"{label}: {caution}" for label, caution in dict.fromkeys(judged) if caution)

@@ -1,0 +1,334 @@
+"""Open what a gate judges, and the champion that it compares with: rows, counts or a receipt."""
+
+from __future__ import annotations
+
+import glob
+import json
+import math
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from fastevals._naming import dropping, option
+from fastevals._options import listed, naming_rows
+from fastevals.counting.labels import rows_by_code
+from fastevals.infer.gate.rules import GateRule
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.ranking import as_ranking
+from fastevals.measure.registry import METRICS
+from fastevals.reading.columns import are_summaries
+from fastevals.reading.csv import CsvForm
+from fastevals.reading.segments import crossed
+from fastevals.reading.sources import is_path
+from fastevals.scale.paired import JointSums
+from fastevals.scale.scores import ScoresSummary
+from fastevals.show.gate.data import Pinned, Sizes
+from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file
+from fastevals.show.gate.options import GateOptions, reading_options
+from fastevals.show.gate.sides import Counted, EvidenceSettings, Joint, JudgedSide, PinnedSide, Predicted, Scored
+from fastevals.show.report.intervals import few_cells, with_losses
+from fastevals.show.report.source import counts_predictions, open_data, open_predictions
+from fastevals.show.report.streams import CertifiedBlock, summarize_rows
+
+By = tuple[str, ...]
+RECEIPT = ".json"  # suffix of a receipt's file
+
+
+class ScoredSource:
+    """Scores of models: rows in memory, files that are scanned, or summaries."""
+
+    kind = "scores"
+
+    def __init__(self, data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str) -> None:
+        specs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, MetricSpec)}
+        for label, spec in specs.items():
+            _check_kind(label, spec, ("ranking", "probabilities", "cells"), "scores")
+        self.settings = EvidenceSettings(specs, options.n_resamples, options.rng, options.progress)
+        is_counted = are_summaries(data) or isinstance(as_ranking("data", data), BaseRanking)
+        columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
+        self.roles, self.reading, self.read = open_data(data, reading_options(options, columns), form)
+        self.title, self.models = self.read.name, self.roles.models
+        self.data, self.options, self.form, self.role = data, options, form, role
+        self._summaries: dict[By, ScoresSummary] = {}
+
+    def sides(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
+        """Yield each value of the columns, or combination of values, with its rows; None without columns."""
+        rows = self.read.rows
+        if rows is None:
+            yield from self._counted(by)
+            return
+        with naming_rows(self.read.line, dropping()):
+            if not by:
+                yield None, Scored(rows, self.settings)
+                return
+            coded = {grouped.by: (grouped.values, grouped.codes) for grouped in self.read.groupings}
+            values, codes = crossed([coded[(name,)] for name in by])
+            for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
+                yield value, Scored(rows.take(part), self.settings)
+
+    def _counted(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
+        summary = self.read.summary
+        if summary is None:
+            yield from self._scanned(by)
+            return
+        segments = summary.segments
+        if by and (by not in segments.groupings):
+            counted = listed([" x ".join(each) for each in segments.groupings]) if segments.columns else "no column"
+            raise ValueError(f"{self.title} is counted by {counted}, and a rule demands by {' x '.join(by)}")
+        for key, block in summary.blocks.items():
+            if not by:
+                break
+            grouping, value = segments.of_key(key)
+            if grouping == by:
+                yield value, Counted(CertifiedBlock(block), self.settings)
+        if not by:
+            yield None, Counted(CertifiedBlock(_merged(summary)), self.settings)
+
+    def _scanned(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
+        """Yield the counts of files that don't fit in memory; models are paired by another scan."""
+        options = reading_options(self.options, by, cross=len(by) > 1)
+        _, _, read = open_data(self.data, options, self.form)
+        reader = read.reader
+        assert reader is not None
+        thresholds = [spec.options["threshold"] for spec in self.settings.specs.values() if "threshold" in spec.options]
+        summary = summarize_rows(reader, thresholds, self.options.progress)
+        self._summaries[by] = summary
+        names = reader.value_names(summary.blocks)
+        read_as = {value: key for key, value in names.items()}
+        for key, block in summary.blocks.items():
+            counted = CertifiedBlock(block)
+
+            pair = partial(_joint_of_files, counted, reader, read_as.get(key, key), self.settings)
+            yield summary.segments.of_key(key)[1], Counted(counted, self.settings, pair)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the positive class and the rows that are left out."""
+        read = self.read
+        if read.reader is not None and self._summaries:
+            summary = next(iter(self._summaries.values()))
+            return {
+                "pos_label": summary.labels[0], "left_out": summary.left_out, "n_weightless": summary.n_weightless,
+            }  # fmt: skip
+        return {"pos_label": read.labels[0], "left_out": read.left_out, "n_weightless": read.n_weightless}
+
+    def inputs(self) -> tuple[Input, ...]:
+        """Return the identity of the files, or of the rows in memory."""
+        if files := _files(self.data):
+            return tuple(input_of_file(self.role, path) for path in files)
+        rows = self.read.rows
+        if rows is None:
+            return ()
+        columns = [("label", rows.positive), *rows.scores.items()]
+        columns += [("weight", rows.weights)] if rows.weights is not None else []
+        return (input_of_arrays(self.role, self.title, columns),)
+
+
+class PredictedSource:
+    """Predicted classes or numbers of models, in memory."""
+
+    def __init__(self, data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str) -> None:
+        specs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, MetricSpec)}
+        columns = tuple(dict.fromkeys(name for rule in rules for name in rule.by))
+        self.kind = "labels" if options.target is None else "targets"
+        what = "predicted classes" if self.kind == "labels" else "predicted numbers"
+        legal = ("cells", "matrix") if self.kind == "labels" else ("targets",)
+        for rule in rules:
+            if not isinstance(rule.metric, MetricSpec):
+                raise ValueError(f"{option('rules')}: {rule.label} needs probabilities, given by {option('score')}")
+            _check_kind(rule.label, rule.metric, legal, what)
+        self.settings = EvidenceSettings(specs, options.n_resamples, options.rng, options.progress)
+        self.opened = open_predictions(data, reading_options(options, columns), form)
+        self.title, self.roles, self.models = self.opened.title, self.opened.roles, self.opened.roles.models
+        self.data, self.role = data, role
+
+    def sides(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
+        """Yield each value of the columns, or combination of values, with its rows; None without columns."""
+        rows, classes = self.opened.rows, self.opened.classes
+        if not by:
+            yield None, Predicted(rows, self.kind, classes, self.settings)
+            return
+        coded = {grouped.by: (grouped.values, grouped.codes) for grouped in self.opened.groupings}
+        values, codes = crossed([coded[(name,)] for name in by])
+        for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
+            yield value, Predicted(rows.take(part), self.kind, classes, self.settings)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the positive class and the rows that are left out."""
+        classes = self.opened.classes
+        positive = None if classes is None else classes.pos_label
+        return {
+            "pos_label": positive, "left_out": self.opened.left_out, "n_weightless": self.opened.n_weightless,
+        }  # fmt: skip
+
+    def inputs(self) -> tuple[Input, ...]:
+        """Return the identity of the files, or of the rows in memory."""
+        if files := _files(self.data):
+            return tuple(input_of_file(self.role, path) for path in files)
+        rows = self.opened.rows
+        return (input_of_arrays(self.role, self.title, [("label", rows.true), *rows.predicted.items()]),)
+
+
+Opened = ScoredSource | PredictedSource
+
+
+def open_rows(data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str) -> Opened:
+    """Open scores or predictions."""
+    if options.score is not None and (options.pred is not None or options.target is not None):
+        other = "pred" if options.pred is not None else "target"
+        raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
+    if counts_predictions(data):
+        raise ValueError(f"a gate needs rows or counts of scores, got a {type(data).__name__}")
+    if options.pred is not None or options.target is not None:
+        return PredictedSource(data, options, rules, form, role)
+    return ScoredSource(data, options, rules, form, role)
+
+
+def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -> None:
+    """Raise unless a metric can be computed from this kind of models."""
+    entry = METRICS[spec.name]
+    if entry.of not in legal:
+        raise ValueError(f"{option('rules')}: {label} can't be computed from {what}")
+    placed = {"threshold", "best", "precision", "recall", "fpr", "tpr", "n_predicted"} & spec.options.keys()
+    if what == "scores" and entry.of == "cells" and not placed:
+        raise ValueError(
+            f"{option('rules')}: {label} of scores needs an operating point, such as '{spec.name} at threshold=0.5' or "
+            f"'{spec.name} at fpr=0.01'"
+        )
+    if what != "scores" and placed:
+        raise ValueError(f"{option('rules')}: {label} has an operating point, and {what} have none")
+
+
+# The champion -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Champion:
+    """What rules compare with: a model of the same rows, other rows, a receipt, or nothing."""
+
+    name: str | None = None
+    opened: Opened | None = None
+    pinned: PinnedSide | None = None
+    inputs: tuple[Input, ...] = ()
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the champion's rows are others than the judged model's."""
+        return self.opened is not None or self.pinned is not None
+
+    def side(self, by: By, value: Any) -> JudgedSide | None:
+        """Return the champion's rows of a value; None if there are none."""
+        if self.pinned is not None:
+            return None if by else self.pinned
+        assert self.opened is not None
+        return self._sides(by).get(value)
+
+    def _sides(self, by: By) -> dict[Any, JudgedSide]:
+        assert self.opened is not None
+        return dict(self.opened.sides(by))
+
+
+def open_champion(options: GateOptions, own: Opened, rules: Sequence[GateRule], form: CsvForm) -> Champion:
+    """Open the reference: a model among the data's, or else other rows or a receipt."""
+    reference = options.reference
+    if isinstance(reference, (list, tuple)) and len(reference) == 1:
+        reference = reference[0]
+    if reference is None:
+        return Champion()
+    if isinstance(reference, str) and reference in own.models:
+        return Champion(reference)
+    compared = [rule for rule in rules if rule.other is not None and rule.other not in own.models]
+    if isinstance(reference, str) and reference.endswith(RECEIPT):
+        return _read_receipt(reference)
+    if isinstance(reference, str) and not _files(reference):
+        raise ValueError(
+            f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
+        )
+    names: dict[str, Any] = {"score": own.models, "label": own.roles.truth}
+    if own.kind != "scores":
+        names = {"pred": own.models}
+    opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
+    _check_same_classes(own, opened)
+    return Champion(f"{' and '.join(own.models)} in {_short_title(opened)}", opened, inputs=opened.inputs())
+
+
+def _short_title(opened: Opened) -> str:
+    return os.path.basename(opened.title) if _files(opened.data) else opened.title
+
+
+def _check_same_classes(own: Opened, other: Opened) -> None:
+    mine, its = own.facts()["pos_label"], other.facts()["pos_label"]
+    if mine is not None and its is not None and mine != its:
+        raise ValueError(f"{option('reference')}: its positive class is {its!r}, and the data's is {mine!r}")
+
+
+def _read_receipt(path: str) -> Champion:
+    """Read a receipt as the champion."""
+    called = f"{option('reference')} {path!r}"
+    with open(path, encoding="utf-8") as file:
+        try:
+            found = json.load(file)
+        except ValueError as error:
+            raise ValueError(f"{called} is not JSON: {error}") from None
+    try:
+        pinned = {
+            str(label): Pinned(*(math.nan if each[name] is None else float(each[name]) for name in Pinned._fields))
+            for label, each in found["pinned"].items()
+        }
+        model, data = str(found["model"]), str(found["data"])
+        sizes = Sizes(int(found["n_samples"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{called} is not a receipt of fastevals gate: {error!r}") from None
+    name = f"{model} in {os.path.basename(data)} (pinned by {os.path.basename(path)})"
+    return Champion(name, pinned=PinnedSide(pinned, sizes, called), inputs=(input_of_file("reference", path),))
+
+
+def _files(data: Any) -> list[str]:
+    """Return the local files that paths or patterns name; none for other data."""
+    paths = [data] if is_path(data) else data
+    if not isinstance(paths, (list, tuple)) or not all(map(is_path, paths)):
+        return []
+    found: list[str] = []
+    for path in map(os.fsdecode, paths):
+        if os.path.isdir(path):
+            found += sorted(
+                each for each in glob.glob(os.path.join(path, "**", "*"), recursive=True) if os.path.isfile(each)
+            )
+        elif os.path.isfile(path):
+            found.append(path)
+        else:
+            found += filter(os.path.isfile, sorted(glob.glob(path, recursive=True)))
+    return found
+
+
+# Counts -----------------------------------------------------------------------------------------------------------
+
+
+def _merged(summary: ScoresSummary) -> Any:
+    """Return the counts of all rows: the sum of the blocks of the first way to divide them."""
+    of_key, first = summary.segments.of_key, summary.segments.groupings[:1]
+    blocks = [block for key, block in summary.blocks.items() if not first or of_key(key)[0] == first[0]]
+    return blocks[0].merge(*blocks[1:]) if len(blocks) > 1 else blocks[0]
+
+
+def _joint_of_files(block: CertifiedBlock, reader: Any, key: Any, settings: EvidenceSettings) -> Joint:
+    """Return the joint sums of the models' scores in a segment, by another scan over the files."""
+    specs, cells, values = settings.specs, {}, {}
+    for model in block.totals.summaries:
+        ranking, losses = block.ranking(model), block.totals.probabilities.get(model)
+        cells[model] = with_losses(few_cells(ranking.counts, specs, ranking._squares), losses)
+        values[model] = {label: block.value(model, spec) for label, spec in specs.items()}
+    sums = JointSums(cells, specs)
+    parts: dict[int, JointSums] = {}
+    for piece in reader.files.pieces:
+        for rows in reader.rows(piece):
+            for value, part in rows.by_segment(reader.segments):
+                if value == key:
+                    mine = parts.setdefault(threading.get_ident(), sums.empty())
+                    mine.add(part.flags, dict(zip(reader.scores, part.scores, strict=True)), part.weights)
+    for part in parts.values():
+        sums.merge(part)
+    return Joint(sums, values)

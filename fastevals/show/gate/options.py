@@ -1,0 +1,75 @@
+"""The options of the gate command, which are the arguments of `fastevals.gate`, in order."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastevals._choices import OnInvalid, Undecided
+from fastevals.show.commands import Option, fields_of
+from fastevals.show.options import CONFIDENCE, ENCODING, HEADER, PROGRESS, RESAMPLES, SEED, SEPARATOR, own
+from fastevals.show.report.options import ReportOptions
+
+RESAMPLES_OF_GATE = 9999
+
+OF_REPORT: dict[str, tuple[Option, Any]] = {
+    name: (shown, field.default) for name, shown, field in fields_of(ReportOptions)
+}
+
+
+def as_in_report(name: str) -> Any:
+    """Return the field of an option that the report has, too."""
+    shown, default = OF_REPORT[name]
+    return shown.field(default, goes_with=None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateOptions:
+    """The options of a gate: each field is an option of the command and an argument of the call."""
+
+    # fmt: off
+    reference: Any = own(
+        "MODEL|FILE", "the champion: a model of the same rows, other rows' files, or a receipt",
+        """str or data, optional: The champion that rules compare with: another model of the same rows (its column), or
+        the same model on other rows (files, a frame, a summary, or a receipt that pins its results). In rules,
+        "champion" means the reference.""")
+    label: str | None = as_in_report("label")
+    score: str | Sequence[str] | None = as_in_report("score")
+    pred: str | Sequence[str] | None = as_in_report("pred")
+    target: str | None = as_in_report("target")
+    model: str | None = own(
+        "MODEL", "the judged model, if several remain",
+        """str, optional: The judged model; by default the only model that is neither the reference nor named in a
+        rule.""", is_column=True)
+    sample_weight: str | None = as_in_report("sample_weight")
+    frequency_weight: str | None = as_in_report("frequency_weight")
+    groups: str | None = as_in_report("groups")
+    pos_label: Any = as_in_report("pos_label")
+    undecided: Undecided = own(
+        "", "count an undecided gate as passed or failed",
+        """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has an exit status of its
+        own.""", choices=Undecided, default="undecided")
+    n_resamples: int = RESAMPLES.field(
+        RESAMPLES_OF_GATE, help=f"bootstrap replicates ({RESAMPLES_OF_GATE})", doc="int: Bootstrap replicates.")
+    confidence_level: float = CONFIDENCE.field(
+        0.95, help="level of each one-sided bound (0.95)",
+        doc="""float in (0.5, 1): Level of the one-sided bound that passes a rule. Bounds that fail rules are
+        simultaneous at this level.""")
+    rng: Any = SEED.field(0, doc="int or numpy.random.Generator: Seed; the same integer gives the same decisions.")
+    separator: str | None = SEPARATOR.field()
+    encoding: str | None = ENCODING.field()
+    header: bool | None = HEADER.field()
+    memory: int | str | None = as_in_report("memory")
+    on_missing_label: OnInvalid = as_in_report("on_missing_label")
+    on_invalid: OnInvalid = as_in_report("on_invalid")
+    progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for the bootstrap (needs tqdm).")
+    # fmt: on
+
+
+def reading_options(options: GateOptions, by: tuple[str, ...], **changes: Any) -> ReportOptions:
+    """Return the report's options that read the same rows, with the segments of the rules."""
+    shared = {name for name in OF_REPORT if name in {each.name for each in dataclasses.fields(options)}}
+    kept = {name: getattr(options, name) for name in shared - {"n_resamples", "confidence_level"}}
+    return ReportOptions(**{**kept, "by": by or None, **changes})

@@ -1,0 +1,249 @@
+"""The rows that a gate judges, whole or in segments: each gives evidence on models' metrics and their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from fastevals._options import listed
+from fastevals._validation.labels import Classes
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.calibration.calibration import calibration
+from fastevals.infer.calibration.calibrations import Calibration
+from fastevals.infer.gate.evidence import Evidence, Measured, from_normal, measure_rows
+from fastevals.infer.gate.rules import CALIBRATION
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.results import Interval
+from fastevals.scale.paired import JointSums, draw_deviations
+from fastevals.show.gate.data import Pinned, Sizes
+from fastevals.show.report.against import CountedSide, RowsSide
+from fastevals.show.report.intervals import ROWS_ALWAYS_DRAWN, IntervalPlan, ScoredRows, few_cells_of_rows
+from fastevals.show.report.measure_predictions import PredictedRows
+from fastevals.show.report.streams import CertifiedBlock
+
+Specs = Mapping[str, MetricSpec]
+CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "intercept", "calibration_slope": "slope"}
+UNPAIRED = "a summary does not pair the models' rows: give the rows, or another summary as the reference"
+BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
+
+
+class EvidenceSettings(NamedTuple):
+    """What is measured, and how."""
+
+    specs: Specs
+    n_resamples: int
+    seed: int
+    progress: bool = False
+
+    @property
+    def bootstrap(self) -> BootstrapSettings:
+        """The settings of the bootstrap; levels are chosen later."""
+        return BootstrapSettings.checked(self.n_resamples, 0.95, "BCa", "two-sided", self.seed)
+
+    def plan(self, n_models: int) -> IntervalPlan:
+        """Return the plan of a report that resamples rows, or cells, where the gate does."""
+        most = max(BUDGET // (n_models * self.n_resamples), ROWS_ALWAYS_DRAWN)
+        return IntervalPlan(0.95, self.n_resamples, None, self.seed, most)
+
+
+class JudgedSide(Protocol):
+    """Rows that rules are judged on."""
+
+    sizes: Sizes
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return the evidence on a model's metric minus `factor` times another's, on the same rows."""
+
+
+class Scored:
+    """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
+
+    def __init__(self, rows: ScoredRows, settings: EvidenceSettings) -> None:
+        self.rows, self.settings = rows, settings
+        n_samples, n_positives = RowsSide(rows).counts
+        self.sizes = Sizes(n_samples, n_positives, n_samples - n_positives)
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+        if label not in CALIBRATION:
+            return self._measured.of(label, model)
+        rows = self.rows
+
+        def measure(level: float) -> Calibration:
+            return calibration(
+                rows.positive, rows.scores[model], groups=rows.groups, confidence_level=level, **rows.weight_options
+            )
+
+        return _calibrated(label, measure)
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return the evidence on a difference."""
+        return self._measured.between(label, model, other, factor)
+
+    @cached_property
+    def _measured(self) -> Measured | CellsEvidence:
+        rows, settings = self.rows, self.settings
+        if rows.groups is None and (
+            rows.ranking is not None or not settings.plan(len(rows.scores)).draws(rows.n_samples)
+        ):
+            return CellsEvidence(RowsSide(rows), settings, tuple(rows.scores), lambda: _joint_rows(rows, settings))
+        rows = rows.repeated()
+        return measure_rows(
+            "scores", rows.positive, rows.scores, settings.specs, settings.bootstrap,
+            groups=rows.groups, sample_weight=rows.weights, progress=settings.progress,
+        )  # fmt: skip
+
+
+class Counted:
+    """Counts of scores: a summary, or files that were scanned; these can be scanned again to pair the models."""
+
+    def __init__(
+        self, block: CertifiedBlock, settings: EvidenceSettings, pair: Callable[[], Joint] | None = None
+    ) -> None:
+        self.block, totals = block, block.totals
+        self.sizes = Sizes(totals.n_samples, totals.n_positives, totals.n_negatives)
+        self._measured = CellsEvidence(CountedSide(block), settings, tuple(totals.summaries), pair)
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+        if label not in CALIBRATION:
+            return self._measured.of(label, model)
+        losses = self.block.totals.probabilities.get(model)
+        if losses is None or not losses.are_probabilities:
+            raise ValueError(f"{label} needs probabilities: scores of {model} are outside [0, 1]")
+        return _calibrated(label, lambda level: calibration(losses, confidence_level=level))
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return the evidence on a difference."""
+        return self._measured.between(label, model, other, factor)
+
+
+class Predicted:
+    """Rows of predicted classes or numbers in memory."""
+
+    def __init__(self, rows: PredictedRows, kind: str, classes: Classes | None, settings: EvidenceSettings) -> None:
+        self.rows, self.kind, self.settings = rows, kind, settings
+        self.pos_label = None if classes is None else classes.pos_label
+        n_positives = None if self.pos_label is None else int(np.count_nonzero(np.asarray(rows.true) == self.pos_label))
+        self.sizes = Sizes(rows.true.size, n_positives, None if n_positives is None else rows.true.size - n_positives)
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+        return self._measured.of(label, model)
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return the evidence on a difference."""
+        return self._measured.between(label, model, other, factor)
+
+    @cached_property
+    def _measured(self) -> Measured:
+        rows, settings = self.rows, self.settings
+        return measure_rows(
+            self.kind, rows.true, rows.predicted, settings.specs, settings.bootstrap, groups=rows.groups,
+            sample_weight=rows.weights, pos_label=self.pos_label, progress=settings.progress,
+        )  # fmt: skip
+
+
+class PinnedSide:
+    """The results of a receipt, with their standard errors."""
+
+    def __init__(self, pinned: Mapping[str, Pinned], sizes: Sizes, name: str) -> None:
+        self.pinned, self.sizes, self.name = pinned, sizes, name
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a pinned metric, whichever model it is."""
+        if label not in self.pinned:
+            raise ValueError(f"{self.name} has no {label}: it pins {listed(self.pinned)}")
+        return from_normal(*self.pinned[label], "pinned")
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Raise: a receipt has one model."""
+        raise NotImplementedError
+
+
+# Counts -------------------------------------------------------------------------------------------------------------
+
+
+class Joint(NamedTuple):
+    """Joint sums of models over rows, and the models' metrics."""
+
+    sums: JointSums
+    values: Mapping[str, Mapping[str, float]]  # by model and metric
+
+
+class CellsEvidence:
+    """Metrics of counts: of each model from resampled cells, and differences from joint sums over the rows."""
+
+    def __init__(
+        self,
+        side: CountedSide | RowsSide,
+        settings: EvidenceSettings,
+        models: tuple[str, ...],
+        pair: Callable[[], Joint] | None,
+    ) -> None:
+        self.side, self.settings, self.models, self.pair = side, settings, models, pair
+        self._of_model: dict[str, dict[str, Measured]] = {}
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+        if model not in self._of_model:
+            plan, specs = self.settings.plan(len(self.models)), self.settings.specs
+            why = self.side.why_none(plan)
+            if why:
+                raise ValueError(f"there are no bounds: {why}")
+            found: dict[str, Measured] = {}
+            for sample, metrics, doubts in self.side.drawn(model, specs, plan, None):
+                measured = Measured.of_sample(sample, metrics, [model], self.settings.bootstrap, doubts)
+                found |= dict.fromkeys(metrics, measured)
+            self._of_model[model] = found
+        if label not in self._of_model[model]:
+            raise ValueError(f"{label} of {model} is unknown: it needs probabilities, or the rows in memory")
+        return self._of_model[model][label].of(label, model)
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return the evidence on a difference."""
+        if self._together is None:
+            raise ValueError(f"{label}: {UNPAIRED}")
+        return self._together.between(label, model, other, factor)
+
+    @cached_property
+    def _together(self) -> Measured | None:
+        if self.pair is None:
+            return None
+        sums, values = self.pair()
+        drawn = draw_deviations(sums, self.settings.bootstrap.key)
+        models = list(sums.models)
+        found = {label: np.array([values[model][label] for model in models]) for label in sums.specs}
+        return Measured(sums.specs, models, found, {label: found[label] + drawn[label] for label in sums.specs})
+
+
+def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
+    """Return the joint sums of rows in memory."""
+    specs = settings.specs
+    cells, values = {}, {}
+    for model in rows.scores:
+        ranking = rows.ranking_of(model)  # deleted before the next: each has up to 32 bytes per row
+        cells[model] = few_cells_of_rows(ranking, rows, model, specs)
+        values[model] = {name: float(ranking_metric(each).of_counts(ranking.counts)) for name, each in specs.items()}
+        del ranking
+    sums = JointSums(cells, specs)
+    sums.add_all(rows.positive, rows.scores, rows.shares if rows.weighs_rows else rows.weights)
+    return Joint(sums, values)
+
+
+def _calibrated(label: str, measure: Callable[[float], Calibration]) -> Evidence:
+    """Return the evidence on a quantity of calibration, which `measure` returns with intervals at a level."""
+    name = CALIBRATION_FIELDS[label]
+    found = cache(lambda level: getattr(measure(level), name))
+    estimate = found(0.9)
+
+    def interval(level: float) -> Interval:
+        return Interval(*found(2 * level - 1).confidence_interval)
+
+    return Evidence(estimate.value, estimate.standard_error, "calibration", interval, caution=estimate.caution)

@@ -1,0 +1,217 @@
+"""A gate's decisions in words: what holds, by how much, and what would decide a rule that is undecided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fastevals._text import describe_segment, printable
+from fastevals.infer.gate.decide import POWER, Decision, Outcome
+from fastevals.infer.gate.rules import GateRule
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.registry import METRICS
+from fastevals.results import Interval
+from fastevals.show.gate.data import GateData, RuleResult, Sizes
+from fastevals.show.verdict import listed
+
+VERBS: dict[Outcome, tuple[str, str]] = {
+    "fail": ("fails", "fail"),
+    "undecided": ("is undecided", "are undecided"),
+    "pass": ("passes", "pass"),
+}
+COUNTS_AS = {"pass": "passed", "fail": "failed"}
+WORD = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
+DECIMALS = range(4, 13)
+
+
+def metric_words(rule: GateRule) -> str:
+    """Return the metric's title, with its options."""
+    if not isinstance(rule.metric, MetricSpec):
+        return rule.metric.replace("_", " ")
+    title = METRICS[rule.metric.name].title
+    options = ", ".join(f"{name}={value}" for name, value in rule.metric.options.items())
+    return f"{title} at {options}" if options else title
+
+
+def end_texts(interval: Interval, allowed: Interval) -> tuple[str, str]:
+    """Return the ends of an interval with as many decimals as show on which side of the allowed ends they lie."""
+    limits = [end for end in allowed if math.isfinite(end)]
+
+    def text(end: float) -> str:
+        if math.isnan(end):
+            return "-"
+        if math.isinf(end):
+            return "inf" if end > 0 else "-inf"
+        for decimals in DECIMALS:
+            shown = f"{end:z.{decimals}f}"
+            if all(_order(float(shown), limit) == _order(end, limit) for limit in limits):
+                return shown
+        return repr(end)
+
+    return text(interval.low), text(interval.high)
+
+
+def _order(one: float, other: float) -> int:
+    return (one > other) - (one < other)
+
+
+def margin_text(rule: GateRule) -> str:
+    """Return a margin as it was written: a number, or a percentage."""
+    return f"{100 * rule.margin:g} %" if rule.is_relative else f"{rule.margin:g}"
+
+
+def claim(rule: GateRule, model: str, other: str | None, outcome: Outcome) -> str:
+    """Return what is true of a rule that passes or fails, or the question that is undecided."""
+    name, title = f"{printable(model)}'s", metric_words(rule)
+    than, fails = f"{printable(str(other))}'s", outcome == "fail"
+    higher, lower = ("lower", "higher") if rule.greater_is_better is False else ("higher", "lower")
+    by = f" by more than {margin_text(rule)}" if rule.margin else ""
+    if rule.form == "at least":
+        said = f"{name} {title} is {'below' if fails else 'at least'} {rule.low:g}"
+    elif rule.form == "at most":
+        said = f"{name} {title} is {'above' if fails else 'at most'} {rule.high:g}"
+    elif rule.form == "within":
+        said = f"{name} {title} is {'outside' if fails else 'within'} {rule.low:g} to {rule.high:g}"
+    elif rule.form == "better than":
+        said = f"{name} {title} is {'not ' if fails else ''}{higher} than {than}{by}"
+    elif rule.form == "not worse than":
+        said = f"{name} {title} is {'' if fails else 'not '}{lower} than {than}{by}"
+    else:
+        size = "more" if fails else "less"
+        said = f"{name} {title} differs from {than} by {size} than {margin_text(rule)}"
+    return f"it is undecided whether {said}" if outcome == "undecided" else said
+
+
+def numbers_text(rule: GateRule, decision: Decision) -> str:
+    """Return the judged quantity with the interval that decided."""
+    what = "" if rule.other is None else "difference "
+    low, high = end_texts(decision.interval, decision.allowed)
+    value = end_texts(Interval(decision.value, decision.value), decision.allowed)[0]
+    if math.isnan(decision.interval.low):
+        return f"{what}{value}"
+    return f"{what}{value}, {level_text(decision.level)} interval {low} to {high}"
+
+
+def level_text(level: float) -> str:
+    """Return the level of a two-sided interval whose ends are one-sided at a level."""
+    return f"{100 * (2 * level - 1):.4g} %"
+
+
+def rule_sentence(found: GateData, result: RuleResult) -> str:
+    """Return what was found for a rule; for segments, in which of them."""
+    rule, worst = result.rule, result.worst
+    said = claim(rule, found.model, result.other, result.outcome)
+    said = said[0].upper() + said[1:] if said.startswith("it ") else said
+    numbers = numbers_text(rule, worst.decision)
+    if not rule.by:
+        return f"{said} ({numbers})."
+    alike = [each for each in result.judged if each.decision.outcome == result.outcome]
+    n, total = len(alike), len(result.judged)
+    first = describe_segment(rule.by, worst.value)
+    if result.outcome == "pass":
+        return f"{said} in each of {total} segments (closest to the limit: {first}; {numbers})."
+    return f"{said} in {n} of {total} segments (the furthest: {first}; {numbers})."
+
+
+def needs(result: RuleResult) -> list[str]:
+    """Return what would decide an undecided rule: the detectable difference, and the rows that are lacking."""
+    if result.outcome != "undecided":
+        return []
+    each = result.worst
+    decision = each.decision
+    where = f"In {describe_segment(result.rule.by, each.value)}: " if result.rule.by else ""
+    said = []
+    if decision.reason:
+        said.append(f"{where}{decision.reason}.")
+    if decision.detectable > 0:
+        said.append(f"{where}{_detectable(decision)}")
+    if not math.isnan(decision.times_rows):
+        said.append(f"{where}{_lacking(result.rule, decision, each.sizes)}")
+    return said
+
+
+def _detectable(decision: Decision) -> str:
+    low, high = decision.allowed
+    passes = f"the rule passes in {100 * POWER:g} % of samples"
+    if math.isinf(high):
+        return f"with these rows, {passes} if the true value is at least {low + decision.detectable:.4g}."
+    if math.isinf(low):
+        return f"with these rows, {passes} if the true value is at most {high - decision.detectable:.4g}."
+    least, most = low + decision.detectable, high - decision.detectable
+    if least > most:
+        return f"these rows are too few: wherever the true value is, the rule passes in less than {100 * POWER:g} %."
+    return f"with these rows, {passes} if the true value is within {least:.4g} to {most:.4g}."
+
+
+def _lacking(rule: GateRule, decision: Decision, sizes: Sizes) -> str:
+    power = f"with a power of {100 * POWER:g} % {_assumed(rule, decision)}"
+    if math.isinf(decision.times_rows):
+        return f"no number of rows decides {power}" + (
+            ": the reference is too uncertain." if decision.assumed != decision.value else "."
+        )
+    if decision.times_rows <= 1:
+        return f"so many rows decide {power}, but these do not: collect other rows."
+    rows, of_class = more_rows(decision, sizes.n_samples), ""
+    if sizes.n_positives is not None and sizes.n_negatives is not None:
+        n, which = min((sizes.n_positives, "positive"), (sizes.n_negatives, "negative"))
+        of_class = f" ({_about(more_rows(decision, n))} of them {which})"
+    return f"about {_about(rows)} more rows{of_class} decide {power}."
+
+
+def more_rows(decision: Decision, n: int) -> int:
+    """Return how many more rows decide, given the number of rows that did not."""
+    return max(math.ceil((decision.times_rows - 1) * n), 0)
+
+
+def _about(n: int) -> str:
+    """Return a number to two digits."""
+    digits = 10 ** max(len(str(n)) - 2, 0)
+    return f"{-(-n // digits) * digits:,}"
+
+
+def _assumed(rule: GateRule, decision: Decision) -> str:
+    if rule.other is not None and decision.assumed == 0:
+        return "if the models are equal"
+    return f"if the true value is the estimate, {decision.value:.4g}"
+
+
+def verdict(found: GateData) -> list[str]:
+    """Return the gate's verdict in words, the outcome first."""
+    counts, n = found.count(), len(found.results)
+    model = printable(found.model)
+    if found.outcome == "pass":
+        head = f"PASS: {model} may ship. {'All ' if n > 1 else 'The '}{f'{n} rules pass' if n > 1 else 'rule passes'}."
+    else:
+        parts = [f"{k} of {n} rules {VERBS[outcome][k > 1]}" for outcome, k in counts.items() if outcome != "pass"]
+        may = "may not ship" if found.outcome == "fail" else "can't be judged yet"
+        head = f"{WORD[found.outcome]}: {model} {may}. {listed(parts)}."
+        if found.outcome == "undecided" and found.undecided in COUNTS_AS:
+            head += f" Here undecided counts as {COUNTS_AS[found.undecided]}."
+    return [head]
+
+
+def allowed_text(rule: GateRule) -> str:
+    """Return the range in which the rule wants the judged quantity."""
+    texts = []
+    for low, high, factor in rule.conditions():
+        what = "" if factor == 1 else f"value - {factor:g} x the other's "
+        if math.isinf(high):
+            texts.append(f"{what}{'>' if rule.is_strict else '>='} {low:g}")
+        elif math.isinf(low):
+            texts.append(f"{what}{'<' if rule.is_strict else '<='} {high:g}")
+        else:
+            texts.append(f"{low:g} to {high:g}")
+    return ", ".join(texts)
+
+
+def github_lines(found: GateData) -> Sequence[str]:
+    """Return GitHub's annotations: an error for each rule that fails, a warning for each that is undecided."""
+    kinds = {"fail": "error", "undecided": "warning"}
+    lines = []
+    for result in found.results:
+        if result.outcome in kinds:
+            text = f"{result.rule.text}: {rule_sentence(found, result)}"
+            for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
+                text = text.replace(character, code)
+            lines.append(f"::{kinds[result.outcome]} title=fastevals gate::{text}")
+    return lines

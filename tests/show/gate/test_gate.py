@@ -1,0 +1,292 @@
+"""`fastevals gate`: sources, champions, rule files, receipts and exit statuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import fastevals
+from fastevals.show.cli import main
+
+N = 2000
+RNG = np.random.default_rng(0)
+Y = RNG.random(N) < 0.3
+LATENT = np.where(Y, 1.5, 0) + RNG.normal(size=N)
+
+
+def probabilities(noise):
+    return 1 / (1 + np.exp(-(LATENT + noise * RNG.normal(size=N) - 1.5)))
+
+
+COLUMNS = {
+    "y": Y.astype(int), "new": probabilities(0.1), "old": probabilities(0.4), "other": probabilities(0.2),
+    "region": np.array(["north", "south"])[np.arange(N) % 2], "product": np.arange(N) // 2 % 2,
+    "patient": np.arange(N) // 4, "weight": 1 + np.arange(N) % 3, "copies": 1 + np.arange(N) % 2,
+}  # fmt: skip
+FAST = {"n_resamples": 499}
+ROLES = {"label": "y", "score": ["new", "old"], **FAST}
+
+
+@pytest.fixture
+def files(tmp_path):
+    table = pa.table(COLUMNS)
+    pq.write_table(table, tmp_path / "scores.parquet")
+    pq.write_table(table.slice(0, N // 2), tmp_path / "monday.parquet")
+    pq.write_table(table.slice(N // 2), tmp_path / "tuesday.parquet")
+    return tmp_path
+
+
+def decision(found, k=0):
+    return found.results[k].worst.decision
+
+
+def run(*arguments):
+    return main(["gate", *map(str, arguments), "--resamples", "499"])
+
+
+# Decisions --------------------------------------------------------------------------------------------------------
+
+
+def test_paired_differences_and_floors():
+    rules = ["roc_auc better than champion", "roc_auc >= 0.7", "roc_auc >= 0.97", "brier better than old by 0.1"]
+    found = fastevals.gate(COLUMNS, rules, reference="old", **ROLES)
+    assert [each.outcome for each in found.results] == ["pass", "pass", "fail", "fail"]
+    assert (found.outcome, found.exit_status, found.model, found.reference) == ("fail", 3, "new", "old")
+    aucs = {name: float(fastevals.Ranking(Y, COLUMNS[name]).roc_auc()) for name in ("new", "old")}
+    assert decision(found).value == pytest.approx(aucs["new"] - aucs["old"])
+    assert decision(found, 1).value == pytest.approx(aucs["new"])
+    assert found.n_comparisons == 4
+    assert decision(found, 2).level == pytest.approx(1 - 0.05 / 4)
+
+
+def test_the_interval_that_is_printed_is_the_one_that_was_used():
+    found = fastevals.gate(COLUMNS, "roc_auc >= 0.8", label="y", score="new", **FAST)
+    low, high = decision(found).interval
+    estimate = fastevals.bootstrap((Y, COLUMNS["new"]), "roc_auc", confidence_level=0.9, n_resamples=499, rng=0)
+    assert (low, high) == pytest.approx(tuple(estimate["roc_auc"].confidence_interval), abs=2e-3)
+    assert found.outcome == "pass"
+    assert f"90 % interval {low:.4f} to {high:.4f}" in found.to_text()
+
+
+def test_segments_each_must_pass_and_are_named():
+    columns = {**COLUMNS, "new": np.where(COLUMNS["region"] == "south", RNG.random(N), COLUMNS["new"])}
+    found = fastevals.gate(columns, "roc_auc >= 0.7 by region", label="y", score="new", **FAST)
+    (result,) = found.results
+    assert (found.outcome, found.n_comparisons) == ("fail", 2)
+    assert [(each.value, each.decision.outcome) for each in result.judged] == [("south", "fail"), ("north", "pass")]
+    assert "in 1 of 2 segments (the furthest: region = south" in " ".join(found.to_text().split())
+    crossed = fastevals.gate(COLUMNS, "roc_auc >= 0.7 by region x product", label="y", score="new", **FAST)
+    assert len(crossed.results[0].judged) == 4
+
+
+@pytest.mark.parametrize("undecided", ["undecided", "pass", "fail"])
+def test_undecided_gates_count_as_asked(undecided):
+    floor = float(fastevals.Ranking(Y, COLUMNS["new"]).roc_auc())
+    found = fastevals.gate(COLUMNS, f"roc_auc >= {floor:.4f}", label="y", score="new", undecided=undecided, **FAST)
+    assert found.outcome == "undecided"
+    assert found.exit_status == {"undecided": 4, "pass": 0, "fail": 3}[undecided]
+    assert "the rule passes in 80 % of samples if the true value is at least" in " ".join(found.to_text().split())
+
+
+def test_predicted_classes_and_numbers():
+    right = RNG.random(N) < 0.8
+    columns = {"c": COLUMNS["region"], "p": np.where(right, COLUMNS["region"], "south")}
+    found = fastevals.gate(columns, "accuracy >= 0.8", label="c", pred="p", **FAST)
+    assert (found.outcome, found.kind) == ("pass", "labels")
+    numbers = {"t": LATENT, "a": LATENT + 0.1 * RNG.normal(size=N), "b": LATENT + 0.2 * RNG.normal(size=N)}
+    rules = ["rmse better than b by 10%", "mean_error within -0.02 .. 0.02", "mae <= 0.05"]
+    found = fastevals.gate(numbers, rules, target="t", pred=["a", "b"], **FAST)
+    assert [each.outcome for each in found.results] == ["pass", "pass", "fail"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"sample_weight": "weight"}, {"frequency_weight": "copies"}, {"groups": "patient"}], ids=str
+)
+def test_weights_and_clusters(more):
+    rules = [
+        "roc_auc not worse than old by 0.02",
+        "predicted/observed within 0.7 .. 1.4",
+        "recall at threshold=0.5 >= 0.1",
+    ]
+    found = fastevals.gate(COLUMNS, rules, **ROLES, **more)
+    assert [each.outcome for each in found.results] == ["pass"] * 3
+    if "frequency_weight" in more:
+        rows = np.repeat(np.arange(N), COLUMNS["copies"])
+        same = fastevals.gate({name: each[rows] for name, each in COLUMNS.items()}, rules, **ROLES)
+        assert decision(found).value == pytest.approx(decision(same).value, rel=1e-12)
+
+
+def test_large_data_resample_cells_with_nearly_the_same_bounds(monkeypatch):
+    rules = ["roc_auc not worse than old by 0.02", "roc_auc >= 0.8", "recall at fpr=0.1 >= 0.2", "brier <= 0.3"]
+    rows = fastevals.gate(COLUMNS, rules, **ROLES)
+    monkeypatch.setattr("fastevals.show.gate.sides.BUDGET", 0)
+    monkeypatch.setattr("fastevals.show.gate.sides.ROWS_ALWAYS_DRAWN", 0)
+    monkeypatch.setattr("fastevals.show.report.intervals.ROWS_ALWAYS_DRAWN", 0)
+    cells = fastevals.gate(COLUMNS, rules, **ROLES)
+    for k in range(len(rules)):
+        one, other = decision(rows, k), decision(cells, k)
+        assert one.value == pytest.approx(other.value, abs=1e-12)
+        width = one.interval.high - one.interval.low
+        assert np.subtract(one.interval, other.interval) == pytest.approx([0, 0], abs=0.15 * width)
+
+
+# Champions --------------------------------------------------------------------------------------------------------
+
+
+def test_other_rows_are_a_champion(files):
+    rule = "roc_auc not worse than champion by 0.1"
+    roles = {"label": "y", "score": "new", **FAST}
+    found = fastevals.gate(files / "tuesday.parquet", rule, reference=files / "monday.parquet", **roles)
+    assert found.outcome == "pass"
+    today, yesterday = (
+        float(fastevals.Ranking(Y[part], COLUMNS["new"][part]).roc_auc())
+        for part in (slice(N // 2, None), slice(N // 2))
+    )
+    assert decision(found).value == pytest.approx(today - yesterday)
+    halves = [{name: each[part] for name, each in COLUMNS.items()} for part in (slice(N // 2, None), slice(N // 2))]
+    same = fastevals.gate(halves[0], rule, reference=halves[1], **roles)
+    assert decision(same).interval == decision(found).interval
+
+
+def test_summaries_on_either_side(files, capsys):
+    for day in ("monday", "tuesday"):
+        arguments = ["summarize", str(files / f"{day}.parquet"), "--label", "y", "--score", "new", "--out"]
+        assert main([*arguments, str(files / f"{day}.fe")]) == 0
+    rules = ["--rule", "roc_auc not worse than champion by 0.1", "--rule", "predicted/observed within .5 .. 2"]
+    assert run(files / "tuesday.fe", "--reference", files / "monday.fe", *rules) == 0
+    columns = ["--label", "y", "--score", "new"]
+    assert run(files / "tuesday.parquet", *columns, "--reference", files / "monday.fe", *rules) == 0
+    assert run(files / "tuesday.fe", "--reference", files / "monday.parquet", *rules) == 0
+    assert "new in monday.parquet" in capsys.readouterr().out
+
+
+def test_a_summary_does_not_pair_models(files, capsys):
+    arguments = ["summarize", str(files / "scores.parquet"), "--label", "y", "--score", "new", "--score", "old"]
+    assert main([*arguments, "--out", str(files / "both.fe")]) == 0
+    assert run(files / "both.fe", "--rule", "roc_auc not worse than old by 0.1") == 2
+    assert "a summary does not pair the models' rows" in capsys.readouterr().err
+
+
+def test_a_receipt_pins_the_champion(files, capsys):
+    columns = [files / "monday.parquet", "--label", "y", "--score", "new"]
+    assert run(*columns, "--rule", "roc_auc >= 0.8", "--format", "json") == 0
+    receipt = json.loads(capsys.readouterr().out)
+    (files / "pin.json").write_text(json.dumps(receipt))
+    rule, other = (["--rule", f"{name} not worse than champion by 0.1"] for name in ("roc_auc", "brier"))
+    assert run(files / "tuesday.parquet", *columns[1:], "--reference", files / "pin.json", *rule) == 0
+    assert "new in monday.parquet (pinned by pin.json)" in " ".join(capsys.readouterr().out.split())
+    assert run(files / "tuesday.parquet", *columns[1:], "--reference", files / "pin.json", *other) == 2
+    assert "has no brier_score: it pins 'roc_auc'" in capsys.readouterr().err
+    for content in ("{", "[]", '{"pinned": 3}', '{"pinned": {"roc_auc": {"value": "x"}}}'):
+        (files / "pin.json").write_text(content)
+        assert run(files / "tuesday.parquet", *columns[1:], "--reference", files / "pin.json", *rule) == 2
+        assert "is not " in capsys.readouterr().err
+
+
+# Forms ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_receipt_names_inputs_methods_and_versions(files, capsys):
+    columns = [files / "scores.parquet", "--label", "y", "--score", "new", "--seed", "5"]
+    assert run(*columns, "--rule", "roc_auc >= 0.8", "--format", "json") == 0
+    text = capsys.readouterr().out
+    receipt = json.loads(text)
+    assert (receipt["seed"], receipt["resamples"], receipt["level"], receipt["exit_status"]) == (5, 499, 0.95, 0)
+    (source,) = receipt["inputs"]
+    sha = subprocess.run(["sha256sum", files / "scores.parquet"], capture_output=True, text=True, check=True)
+    assert (source["name"], source["sha256"]) == ("scores.parquet", sha.stdout.split()[0])
+    assert receipt["versions"]["numpy"] == np.__version__
+    assert run(*columns, "--rule", "roc_auc >= 0.8", "--format", "json") == 0
+    assert capsys.readouterr().out == text
+
+
+def test_forms(tmp_path):
+    found = fastevals.gate(COLUMNS, ["roc_auc >= 0.8", "roc_auc >= 0.97 by region"], label="y", score="new", **FAST)
+    assert found.to_markdown().splitlines()[2].startswith("**FAIL: new may not ship.")
+    assert "may not ship" in found.to_html()
+    assert found.to_frame("pandas")["outcome"].tolist() == ["pass", "fail", "fail"]
+    for name in ("a.html", "a.md", "a.json", "a.tex", "a.txt"):
+        found.save(tmp_path / name)
+    assert repr(found) == found.to_text().rstrip("\n")
+
+
+def test_ci_lines(files, capsys, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    columns = [files / "scores.parquet", "--label", "y", "--score", "new"]
+    assert run(*columns, "--rule", "roc_auc >= 0.97") == 3
+    assert "\n::error title=fastevals gate::roc_auc >= 0.97: new's AUC is below 0.97 (0." in capsys.readouterr().out
+    assert run(*columns, "--rule", "roc_auc >= 0.97", "--format", "json") == 3
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["outcome"] == "fail"
+    assert captured.err.startswith("::error ")
+
+
+def test_rule_files(files, capsys):
+    toml = files / "gate.toml"
+    toml.write_text(
+        'label = "y"\nscore = ["new", "old"]\nreference = "old"\n'
+        'n_resamples = 99\nrules = ["roc_auc better than champion"]\n'
+    )
+    assert run(files / "scores.parquet", "--rules", toml) == 0
+    assert "499 replicates" in capsys.readouterr().out
+    assert run(files / "scores.parquet", "--rules", toml, "--rule", "roc_auc >= 0.97") == 3
+    for content, message in (
+        ("rules = 3", "rules must be a list of texts, got 3"),
+        ('lable = "y"', "has no option 'lable' (did you mean 'label'?)"),
+        ("rules = [", "is not TOML"),
+        ('rules = ["auc >> 1"]', "rules: expected a number after >"),
+    ):
+        toml.write_text(content)
+        assert run(files / "scores.parquet", "--rules", toml) == 2
+        assert message in capsys.readouterr().err
+
+
+# Errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rules", "options", "message"),
+    [
+        ("roc_auc better than champion", {}, "compares with the champion, but there is none: give reference"),
+        ("roc_auc better than odl", {"score": ["new", "old"]}, r"no model is called 'odl' \(did you mean 'old'\?\)"),
+        ("roc_auc >= 0.8", {"score": ["new", "old"]}, "one model is judged, but there are 'new', 'old'"),
+        ("roc_auc >= 0.8", {"score": ["new", "old"], "model": "odl"}, r"model must be one of .*, got 'odl'"),
+        ("roc_auc better than new", {"score": ["new", "old"], "model": "new"}, "compare new with itself"),
+        ("roc_auc >= 0.8", {"reference": "nobody"}, "reference must be one of the models .*, got 'nobody'"),
+        ("recall >= 0.8", {}, "recall of scores needs an operating point, such as 'recall at threshold=0.5'"),
+        ("rmse <= 0.8", {}, "root_mean_squared_error can't be computed from scores"),
+        ("roc_auc >= 0.8 by nothing", {}, "nothing"),
+        ("roc_auc >= 0.8", {"confidence_level": 0.4}, r"confidence_level must be in \(0.5, 1\), got 0.4"),
+        ("roc_auc >= 0.8", {"undecided": "maybe"}, "undecided must be"),
+        ("roc_auc >= 0.8", {"n_resamples": 0}, "n_resamples must be an integer"),
+        ([], {}, "rules is empty"),
+        ("roc_auc >= 0.8", {"pred": "new"}, "score and pred exclude each other"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(rules, options, message):
+    with pytest.raises(ValueError, match=message):
+        fastevals.gate(COLUMNS, rules, **{"label": "y", "score": "new", **FAST, **options})
+
+
+def test_errors_on_the_command_line(files, capsys):
+    assert main(["gate", str(files / "scores.parquet"), "--label", "y", "--score", "new"]) == 2
+    assert "no rule is given" in capsys.readouterr().err
+    assert main(["gate", "--rule", "roc_auc >= 0.8"]) == 2
+    assert "FILE is missing" in capsys.readouterr().err
+    assert run(files / "scores.parquet", "--label", "y", "--score", "new", "--rule", "roc_acu >= 0.8") == 2
+    assert "--rules: unknown metric 'roc_acu' (did you mean 'roc_auc'?) (at character 1" in capsys.readouterr().err
+    assert run(files / "nothing.parquet", "--label", "y", "--score", "new", "--rule", "roc_auc >= 0.8") == 2
+
+
+def test_a_crash_has_another_exit_status_than_a_decision():
+    code = (
+        "import fastevals.show.gate.gate as g, fastevals.show.cli as c; g.build_gate = lambda *a: 1 / 0\n"
+        "c.main(['gate', 'x.csv', '--label', 'y', '--score', 's', '--rule', 'roc_auc >= 0.8'])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 1
