@@ -95,7 +95,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "gain tables": lambda: fastevals.gain_table(Y, {"a": A, 1: B}, 2, shares=[]),
     "night": lambda: fastevals.NightRecord("mon", 9, value=0.5, variance=0.01),
     "night sequence": lambda: fastevals.confidence_sequence([fastevals.NightRecord.of_rate("mon", 45, 50)]),
-    "night sequence before its first interval": lambda: fastevals.confidence_sequence({"n_samples": [9], "value": [0.5]}),
+    "night sequence before its start": lambda: fastevals.confidence_sequence({"n_samples": [9], "value": [0.5]}),
     "grouped": lambda: fastevals.grouped_auc(Y, A, GROUPS, interval="delong"),
     "grouped by day": lambda: fastevals.grouped_auc(Y, A, np.array(["2026-01-01", "2026-01-02"] * 4, dtype="M8[D]")),
     "grouped metrics": lambda: fastevals.grouped_metrics(Y, A, GROUPS, ["roc_auc", "log_loss"]),

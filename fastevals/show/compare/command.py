@@ -51,7 +51,7 @@ Predictions. Intervals are from a bootstrap (BCa) of the same rows for all
 models. Intervals and p-values of differences are simultaneous over all pairs,
 or over the pairs with the --reference (max-T). McNemar's p is Holm-adjusted for
 the number of pairs; for three models or more Cochran's Q test comes first. Both
-treat rows as independent: for clustered rows give --group and use the intervals.
+treat rows as independent: for clusters give --group and use the intervals.
 
 --out and --html are as for `fastevals report`.
 

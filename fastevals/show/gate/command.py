@@ -36,9 +36,8 @@ or predictions, or a summary of `fastevals summarize`.
 
 A metric is any of `fastevals.metric`, with an operating point after "at":
 threshold=0.5, fpr=0.01, recall=0.9, precision=0.8, n_predicted=100 or best=f1.
-The other model is a column of scores, or "champion", which means --reference. A
-margin such as 2% is a share of the other model's metric. With "by COLUMN" (or
-"by A x B") each segment must satisfy the rule.
+The other model is a column, or "champion", which means --reference. A margin of
+2% is a share of its metric. "by COLUMN" (or "by A x B") judges each segment.
 """
 EPILOG = """\
 examples:
@@ -48,20 +47,15 @@ examples:
       --rule 'roc_auc not worse than champion by 0.02'
   fastevals gate scores.parquet --rules gate.toml --format json > receipt.json
 
-A rule passes if its one-sided 95 % bound (--confidence) is within the limit, so
-a model at the limit passes in at most 5 % of samples. Rules fail by bounds that
-are simultaneous over all rules and segments. Everything else is undecided: the
-output says which true value the rows can detect, and how many rows are lacking.
+A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
+passes in at most 5 % of samples. It fails by a bound that is simultaneous over
+all rules and segments. Otherwise it is undecided: the output says which true
+value these rows can detect, and how many rows are lacking.
 
---rules FILE.toml holds the rules and any option, named as in Python:
-  label = "y"
-  score = ["new", "old"]
-  reference = "old"
-  rules = ["roc_auc not worse than champion by 0.005", "roc_auc >= 0.8"]
-
---format json prints a receipt: rules, results, seed, levels, versions and
-hashes of the inputs. A receipt is also a --reference, which pins the champion's
-results: with yesterday as the reference, quality may slide by a margin a day.
+--rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
+in Python: label = "y". --format json prints a receipt with seed, versions and
+hashes of the inputs; as a later --reference it pins the champion's results.
+With yesterday as the reference, quality may slide by a margin a day.
 
 exit status: 0 pass, 3 fail, 4 undecided (--undecided counts it as pass or
 fail); 2 after an error, with one line on stderr; 130 after Ctrl-C.

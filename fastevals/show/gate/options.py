@@ -71,5 +71,5 @@ class GateOptions:
 def reading_options(options: GateOptions, by: tuple[str, ...], **changes: Any) -> ReportOptions:
     """Return the report's options that read the same rows, with the segments of the rules."""
     shared = {name for name in OF_REPORT if name in {each.name for each in dataclasses.fields(options)}}
-    kept = {name: getattr(options, name) for name in shared - {"n_resamples", "confidence_level"}}
+    kept = {name: getattr(options, name) for name in shared - {"n_resamples", "confidence_level", "reference"}}
     return ReportOptions(**{**kept, "by": by or None, **changes})
