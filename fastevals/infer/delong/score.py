@@ -9,71 +9,128 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.ranking_metrics import roc_auc
 from fastevals.results import Interval
 
 Floats = NDArray[np.float64]
 
 BINS = 1024  # placements of a class are rounded to this many values if they have more
-BISECTIONS = 40
+ITERATIONS = 60  # of Newton's method with bisection
+TOLERANCE, TINY = 1e-12, 1e-300
 # An unobserved row may lie this many times as far from the mean as the furthest observed one. With 1 (no unobserved
 # rows), AUCs of 0.99 with 50 positives exceeded their bound in 11 % of data sets instead of 5 %; with 2, in 5 %.
 REACH = 2.0
 
 
-def placements(positive: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return the share of the other class that each row is ranked right against; ties count half, positives first."""
-    negatives, positives = np.sort(scores[~positive]), np.sort(scores[positive])
-    own = scores[positive], scores[~positive]
-    below = np.searchsorted(negatives, own[0], "left") + np.searchsorted(negatives, own[0], "right")
-    above = np.searchsorted(positives, own[1], "left") + np.searchsorted(positives, own[1], "right")
-    return below / (2 * max(negatives.size, 1)), 1 - above / (2 * max(positives.size, 1))
+class Placed(NamedTuple):
+    """The placements of a class: distinct values, or means of bins of values, and the share of the rows in each."""
+
+    values: Floats
+    shares: Floats
+    n: int  # rows
+    spread: float  # variance of all placements
+    within: float  # mean variance inside bins
+
+    @property
+    def variance(self) -> float:
+        """The estimated variance of the mean placement."""
+        return self.spread / (self.n - 1)
+
+    def variance_at(self, mean: float, atom: float) -> float:
+        """Return the variance of the mean placement if the true one is `mean`, and a row may be placed at `atom`."""
+        return (self.within + likeliest_variance(self.values, self.shares, atom, mean)) / (self.n - 1)
+
+    @classmethod
+    def of(cls, values: Floats, rows: NDArray[Any] | None = None) -> Placed:
+        """Count equal placements; many values become the means of bins of equal width."""
+        if rows is not None:
+            values, rows = values[rows > 0], rows[rows > 0]
+        distinct, places = np.unique(values, return_inverse=True)
+        counts = np.bincount(places, rows, distinct.size)
+        n = int(counts.sum())
+        spread = _variance(distinct, counts / n)
+        if distinct.size > BINS:
+            places = ((distinct - distinct[0]) * ((BINS - 1) / (distinct[-1] - distinct[0]))).astype(np.intp)
+            sums, counts = np.bincount(places, counts * distinct), np.bincount(places, counts)
+            distinct, counts = sums[counts > 0] / counts[counts > 0], counts[counts > 0]
+        shares = counts / n
+        return cls(distinct, shares, n, spread, max(spread - _variance(distinct, shares), 0.0))
+
+
+def _variance(values: Floats, shares: Floats) -> float:
+    return float(shares @ (values - float(shares @ values)) ** 2)
+
+
+class RowPlacements(NamedTuple):
+    """The share of the other class that each row is ranked right against (ties count half), and the AUC."""
+
+    positives: Floats
+    negatives: Floats
+    auc: float
+
+    @classmethod
+    def of(cls, positive: NDArray[np.bool_], scores: NDArray[Any]) -> RowPlacements:
+        """Place the rows of both classes."""
+        own = scores[positive], scores[~positive]
+        others = np.sort(own[1]), np.sort(own[0])
+        twice = [
+            np.searchsorted(other, rows, "left") + np.searchsorted(other, rows, "right")
+            for rows, other in zip(own, others, strict=True)
+        ]
+        pairs = 2 * own[0].size * own[1].size
+        below, above = (each / (2 * max(other.size, 1)) for each, other in zip(twice, others, strict=True))
+        return cls(below, 1 - above, int(twice[0].sum()) / pairs if pairs else math.nan)
 
 
 @dataclass(frozen=True)
 class PlacementBounds:
-    """The bounds of a mean placement: an AUC, or an AUC minus a multiple of another one on the same rows.
+    """The bounds of an AUC, or of an AUC minus a multiple of another one on the same rows.
 
     Attributes
     ----------
-    classes : tuple of ndarray
-        Placements of the positives and of the negatives, or their differences; both have the same mean.
+    value : float
+        The AUC or the difference.
+    classes : tuple of Placed
+        Placements of the positives and of the negatives, or their differences; both have the value as their mean.
     limits : tuple of float
         Lowest and highest possible placement.
     """
 
-    classes: tuple[Floats, Floats]
-    limits: tuple[float, float]
+    value: float
+    classes: tuple[Placed, Placed]
+    limits: tuple[float, float] = (0.0, 1.0)
 
-    @property
-    def value(self) -> float:
-        """The AUC or the difference."""
-        return float(self.classes[0].mean())
+    @classmethod
+    def of_rows(cls, one: RowPlacements, other: RowPlacements | None = None, factor: float = 1.0) -> PlacementBounds:
+        """Return the bounds of the AUC of one model, or of its AUC minus `factor` times another's."""
+        if other is None:
+            return cls(one.auc, (Placed.of(one.positives), Placed.of(one.negatives)))
+        positives, negatives = (a - factor * b for a, b in zip(one[:2], other[:2], strict=True))
+        value = one.auc - factor * other.auc
+        return cls(value, (Placed.of(positives), Placed.of(negatives)), (-factor, 1.0))
+
+    @classmethod
+    def of_counts(cls, counts: ThresholdCounts) -> PlacementBounds:
+        """Return the bounds of the AUC of one model from unweighted counts."""
+        below, above = ((each[1:] + each[:-1]) / (2 * max(int(each[-1]), 1)) for each in (counts.fps, counts.tps))
+        positives, negatives = Placed.of(1 - below, np.diff(counts.tps)), Placed.of(above, np.diff(counts.fps))
+        return cls(roc_auc(counts), (positives, negatives))
 
     @property
     def is_constant(self) -> bool:
         """Whether all placements of each class are equal, so that no row tells how far the value may be off."""
-        return all(each.min() == each.max() for each in self.classes)
-
-    @cached_property
-    def variances(self) -> tuple[float, float]:
-        """The parts of DeLong's variance."""
-        positives, negatives = (float(each.var(ddof=1)) / each.size for each in self.classes)
-        return positives, negatives
+        return all(each.values.min() == each.values.max() for each in self.classes)
 
     @property
     def standard_error(self) -> float:
         """DeLong's standard error."""
-        return math.sqrt(sum(self.variances))
-
-    @cached_property
-    def _counted(self) -> list[tuple[Floats, Floats]]:
-        return [_counted(each) for each in self.classes]
+        return math.sqrt(sum(each.variance for each in self.classes))
 
     def interval(self, level: float) -> Interval:
         """Return the bounds at a level, each one-sided.
@@ -83,7 +140,7 @@ class PlacementBounds:
         probability of 1 - level.
         """
         if self.is_constant:
-            unlike = 1 - (1 - level) ** (1 / min(each.size for each in self.classes))
+            unlike = 1 - (1 - level) ** (1 / min(each.n for each in self.classes))
             low, high = (self.value + unlike * (end - self.value) for end in self.limits)
             return Interval(low, high)
         wald, score = self._delong(level), self._score(level)
@@ -92,10 +149,9 @@ class PlacementBounds:
     def _delong(self, level: float) -> Interval:
         from scipy.special import expit, logit, stdtrit
 
-        df = sum(self.variances) ** 2 / sum(
-            part**2 / (each.size - 1) for part, each in zip(self.variances, self.classes, strict=True)
-        )
-        reach, value = float(stdtrit(df, level)) * self.standard_error, self.value
+        squares = sum(each.variance**2 / (each.n - 1) for each in self.classes)
+        reach = float(stdtrit(self.standard_error**4 / squares, level)) * self.standard_error
+        value = self.value
         if self.limits != (0.0, 1.0) or value in self.limits:
             return Interval(value - reach, value + reach)
         scaled = reach / (value * (1 - value))
@@ -110,54 +166,49 @@ class PlacementBounds:
 
     def _score_bound(self, z: float, end: float) -> float:
         """Return the mean placement, towards an end, at which the observed one is `z` standard errors away."""
-        value = inside = self.value
-        extremes = [each.min() if end < value else each.max() for each in self.classes]
-        furthest = [value + REACH * (float(each) - value) for each in extremes]
-        atoms = [max(each, end) if end < value else min(each, end) for each in furthest]
-        outside = end
-        for _ in range(BISECTIONS):
-            middle = (inside + outside) / 2
-            variance = sum(
-                likeliest_variance(*counted, atom, middle) / (each.size - 1)
-                for counted, atom, each in zip(self._counted, atoms, self.classes, strict=True)
-            )
-            if (value - middle) ** 2 >= z * z * variance:
-                outside = middle
-            else:
-                inside = middle
-        return outside
+        from scipy.optimize import brentq
+
+        value, is_low = self.value, end < self.value
+        extremes = [float(each.values.min() if is_low else each.values.max()) for each in self.classes]
+        furthest = [value + REACH * (each - value) for each in extremes]
+        atoms = [max(each, end) if is_low else min(each, end) for each in furthest]
+
+        def excess(mean: float) -> float:
+            variance = sum(each.variance_at(mean, atom) for each, atom in zip(self.classes, atoms, strict=True))
+            return abs(value - mean) - z * math.sqrt(variance)
+
+        return end if value == end else float(brentq(excess, end, value, xtol=1e-12))
 
 
 def likeliest_variance(values: Floats, shares: Floats, atom: float, mean: float) -> float:
     """Return the variance of the most likely distribution of values, and an unobserved one, that has a given mean.
 
     Its probabilities are ``share / (1 + multiplier * (value - mean))``; the rest is the probability of the unobserved
-    value, `atom`. The multiplier makes the mean right. See Owen, A. B. (1988), "Empirical likelihood ratio confidence
-    intervals for a single functional", Biometrika 75, 237-249, doi:10.1093/biomet/75.2.237.
+    value, `atom`, which lies beyond the values on the side of the mean. The multiplier makes the mean right. See Owen,
+    A. B. (1988), "Empirical likelihood ratio confidence intervals for a single functional", Biometrika 75, 237-249,
+    doi:10.1093/biomet/75.2.237.
     """
     deviations, beyond = values - mean, atom - mean
-    largest, smallest = max(float(deviations.max()), beyond), min(float(deviations.min()), beyond)
-    if largest <= 0 or smallest >= 0:
+    if atom > float(values @ shares):
+        deviations, beyond = -deviations, -beyond
+    if beyond >= 0:  # no distribution of these values has this mean
         return 0.0
-    low, high = -1 / largest, -1 / smallest
-    for _ in range(BISECTIONS):
-        multiplier = (low + high) / 2
-        if float((shares * deviations / (1 + multiplier * deviations)).sum()) > 0:
-            low = multiplier
-        else:
-            high = multiplier
-    probabilities = shares / (1 + multiplier * deviations)
-    rest = max(1 - float(probabilities.sum()), 0.0)
-    return float((probabilities * deviations**2).sum()) + rest * beyond**2
-
-
-def _counted(values: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct values and their shares; many values become the means of bins of equal width."""
-    distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size > BINS:
-        places = ((values - distinct[0]) * ((BINS - 1) / (distinct[-1] - distinct[0]))).astype(np.intp)
-        counts = np.bincount(places, minlength=BINS)
-        sums = np.bincount(places, values, minlength=BINS)[counts > 0]
-        counts = counts[counts > 0]
-        distinct = sums / counts
-    return distinct, counts / values.size
+    squares = deviations * deviations
+    if float(shares @ deviations) <= 0:  # the observed mean itself
+        return float(shares @ squares)
+    low, high = 0.0, -1 / min(beyond, float(deviations.min()))
+    multiplier, weights = high, shares / np.maximum(1 + high * deviations, TINY)
+    if float(weights @ deviations) < 0:  # the atom is not needed
+        multiplier = 0.0
+        for _ in range(ITERATIONS):
+            weights = shares / (1 + multiplier * deviations)
+            excess = float(weights @ deviations)
+            low, high = (multiplier, high) if excess > 0 else (low, multiplier)
+            step = excess / float((weights * weights / shares) @ squares)
+            if abs(step) <= TOLERANCE * high:
+                break
+            multiplier += step
+            if not low < multiplier < high:
+                multiplier = (low + high) / 2
+    rest = max(1 - float(weights.sum()), 0.0)
+    return float(weights @ squares) + rest * beyond**2

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._validation.arrays import as_thresholds
-from fastevals.counts import Cells
-from fastevals.infer.delong.score import Floats, PlacementBounds, placements
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.delong.score import PlacementBounds, RowPlacements
 from fastevals.infer.paired_shares import PairedCounts, score_interval
 from fastevals.infer.proportions import SHARES, outcomes, share_interval
 from fastevals.measure.metric_specs import MetricSpec
@@ -37,7 +37,38 @@ class Closed(NamedTuple):
     is_exact: bool = True  # whether few rows of a class are no reason for doubt
 
 
-class ClosedForms:
+class ClosedForms(Protocol):
+    """The closed forms of metrics of models on the same rows."""
+
+    def of(self, label: str, model: str) -> Closed | None:
+        """Return a model's metric; None if it has no closed form."""
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Closed | None:
+        """Return a model's metric minus `factor` times another's; None if the difference has no closed form."""
+
+
+class ClosedCounts:
+    """The closed forms of metrics of one model, from unweighted counts of independent rows."""
+
+    def __init__(self, counts: ThresholdCounts, specs: Specs) -> None:
+        self.counts, self.specs = counts, specs
+
+    def of(self, label: str, model: str) -> Closed | None:
+        """Return the model's metric; None if it has no closed form."""
+        spec, counts = self.specs[label], self.counts
+        if _is_auc(spec) and min(counts.n_pos, counts.n_neg) > 1:
+            return _of_auc(spec, PlacementBounds.of_counts(counts))
+        if METRICS[spec.name].of != "cells" or "threshold" not in spec.options:
+            return None
+        threshold = as_thresholds("threshold", spec.options["threshold"], scalar=True)
+        return _of_cells(spec, counts.cells(counts.rows_at_least(threshold)))
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Closed | None:
+        """Return None: counts do not pair models."""
+        return None
+
+
+class ClosedRows:
     """The closed forms of metrics of models on the same independent, unweighted rows.
 
     Parameters
@@ -63,7 +94,7 @@ class ClosedForms:
         self._placements = cache(self._placements_of)
 
     @classmethod
-    def of_scores(cls, positive: Flags, scores: Mapping[str, NDArray[Any]], specs: Specs) -> ClosedForms:
+    def of_scores(cls, positive: Flags, scores: Mapping[str, NDArray[Any]], specs: Specs) -> ClosedRows:
         """Return the closed forms of models' scores."""
 
         def decide(spec: MetricSpec, model: str) -> Flags | None:
@@ -76,7 +107,7 @@ class ClosedForms:
     @classmethod
     def of_labels(
         cls, true: NDArray[Any], predicted: Mapping[str, NDArray[Any]], specs: Specs, pos_label: Any
-    ) -> ClosedForms:
+    ) -> ClosedRows:
         """Return the closed forms of models' predicted classes."""
 
         def decide(spec: MetricSpec, model: str) -> Flags | None:
@@ -97,27 +128,17 @@ class ClosedForms:
     def of(self, label: str, model: str) -> Closed | None:
         """Return a model's metric; None if it has no closed form."""
         spec = self.specs[label]
-        if self._is_auc(spec):
-            return _linear(spec, PlacementBounds(self._placements(model), (0.0, 1.0)), 1.0, "score and DeLong")
+        if self._has_auc(spec):
+            return _of_auc(spec, PlacementBounds.of_rows(self._placements(model)))
         decided = self._decided(spec, model)
-        if decided is None:
-            return None
-        cells = self._cells(decided)
-        if spec.name in ONE_SHARE:
-            transform = ONE_SHARE[spec.name]
-            return _share(cells.tp, cells.fp + cells.fn, transform)
-        if spec.name not in SHARES:
-            return None
-        return _share(*outcomes(spec.name, cells))
+        return None if decided is None else _of_cells(spec, self._cells(decided))
 
     def between(self, label: str, model: str, other: str, factor: float) -> Closed | None:
         """Return a model's metric minus `factor` times another's; None if the difference has no closed form."""
         spec = self.specs[label]
-        if self._is_auc(spec):
-            pairs = zip(self._placements(model), self._placements(other), strict=True)
-            positives, negatives = (one - factor * two for one, two in pairs)
-            bounds = PlacementBounds((positives, negatives), (-factor, 1.0))
-            return _linear(spec, bounds, 1 - factor, "score and DeLong, paired")
+        if self._has_auc(spec):
+            bounds = PlacementBounds.of_rows(self._placements(model), self._placements(other), factor)
+            return _of_auc(spec, bounds, 1 - factor, ", paired")
         if spec.name not in SHARES or SHARES[spec.name].trials not in ALIKE:
             return None
         one, two = self._decided(spec, model), self._decided(spec, other)
@@ -133,15 +154,15 @@ class ClosedForms:
         error = math.sqrt(max(squares / n - value**2, 0.0) / n)
         return Closed(value, error, "Tango score" if factor == 1 else "paired score", _at_z(counts, factor))
 
-    def _is_auc(self, spec: MetricSpec) -> bool:
-        if METRICS[spec.name].of_pairs is None or spec.options or not self.scores or self.positive is None:
+    def _has_auc(self, spec: MetricSpec) -> bool:
+        if not _is_auc(spec) or not self.scores or self.positive is None:
             return False
         n_positives = int(np.count_nonzero(self.positive))
         return min(n_positives, self.positive.size - n_positives) > 1
 
-    def _placements_of(self, model: str) -> tuple[Floats, Floats]:
+    def _placements_of(self, model: str) -> RowPlacements:
         assert self.positive is not None
-        return placements(self.positive, self.scores[model])
+        return RowPlacements.of(self.positive, self.scores[model])
 
     def _decided(self, spec: MetricSpec, model: str) -> Flags | None:
         """Return the decisions that a metric judges: positive or not, or right or not for metrics of all classes."""
@@ -204,7 +225,12 @@ def _at_z(counts: PairedCounts, factor: float) -> Callable[[float], Interval]:
     return interval
 
 
-def _linear(spec: MetricSpec, bounds: PlacementBounds, n_constants: float, method: str) -> Closed:
+def _is_auc(spec: MetricSpec) -> bool:
+    """Return whether a metric is a linear function of the AUC."""
+    return METRICS[spec.name].of_pairs is not None and not spec.options
+
+
+def _of_auc(spec: MetricSpec, bounds: PlacementBounds, n_constants: float = 1.0, paired: str = "") -> Closed:
     """Return a linear function of an AUC, or of a difference of AUCs, which has `n_constants` times its constant."""
     of_pairs = METRICS[spec.name].of_pairs
     assert of_pairs is not None
@@ -215,4 +241,12 @@ def _linear(spec: MetricSpec, bounds: PlacementBounds, n_constants: float, metho
         ends = sorted(offset + slope * end for end in bounds.interval(level))
         return Interval(*ends)
 
-    return Closed(offset + slope * bounds.value, abs(slope) * bounds.standard_error, method, interval, is_exact=False)
+    value, error = offset + slope * bounds.value, abs(slope) * bounds.standard_error
+    return Closed(value, error, f"score and DeLong{paired}", interval, is_exact=False)
+
+
+def _of_cells(spec: MetricSpec, cells: Cells) -> Closed | None:
+    """Return a metric of cells that is a share of rows, or an increasing function of one."""
+    if spec.name in ONE_SHARE:
+        return _share(cells.tp, cells.fp + cells.fn, ONE_SHARE[spec.name])
+    return _share(*outcomes(spec.name, cells)) if spec.name in SHARES else None

@@ -23,6 +23,7 @@ from fastevals._validation.labels import as_groups
 from fastevals.infer.bootstrap.bootstrap import (
     FEW_ROWS,
     NO_DOUBT,
+    NO_LIMITS,
     TIE,
     BootstrapSettings,
     Limits,
@@ -39,7 +40,7 @@ from fastevals.infer.bootstrap.subjects import (
     make_score_sample,
     make_target_sample,
 )
-from fastevals.infer.gate.closed import Closed, ClosedForms
+from fastevals.infer.gate.closed import Closed, ClosedForms, ClosedRows
 from fastevals.measure.kinds import LABELS, SCORES
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.base import Doubt
@@ -288,7 +289,7 @@ class Measured:
         """Return the evidence on a model's metric."""
         closed = None if self.closed is None else self.closed.of(label, model)
         if closed is not None:
-            return self._of_closed(closed)
+            return self._of_closed(closed, self.doubts.get(label, NO_DOUBT), Limits.of(self.specs[label]))
         place = self.models.index(model)
         acceleration = self.accelerations[label][place] if label in self.accelerations else 0.0
         found = from_replicates(
@@ -342,8 +343,12 @@ class Measured:
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             return self._leave_out()
 
-    def _of_closed(self, closed: Closed) -> Evidence:
-        found = Evidence(closed.value, closed.standard_error, closed.method, closed.interval)
+    def _of_closed(self, closed: Closed, doubt: Doubt = NO_DOUBT, limits: Limits = NO_LIMITS) -> Evidence:
+        def interval(level: float) -> Interval:
+            low, high = closed.interval(level)
+            return Interval(max(low - doubt[0], limits.bounds[0]), min(high + doubt[1], limits.bounds[1]))
+
+        found = Evidence(closed.value, closed.standard_error, closed.method, interval)
         return found if closed.is_exact else self._checked(found)
 
     def _checked(self, found: Evidence) -> Evidence:
@@ -367,12 +372,13 @@ def measure_rows(
     """Measure models' scores, predicted classes ("labels") or predicted numbers ("targets") on the same rows."""
     is_independent = groups is None and sample_weight is None
     compared: Mapping[str, Any] = predictions
-    closed, parts = None, {"rows": np.ones(len(y_true), np.bool_)}
+    closed: ClosedRows | None = None
+    parts = {"rows": np.ones(len(y_true), np.bool_)}
     if kind == "scores":
         labels, scores = SCORES.read(y_true, predictions, pos_label)
         positive = labels.flags().view(np.bool_)
         parts = {"positives": positive, "negatives": ~positive}
-        closed = ClosedForms.of_scores(positive, scores, specs) if is_independent else None
+        closed = ClosedRows.of_scores(positive, scores, specs) if is_independent else None
     elif kind == "labels":
         y_true, predictions = LABELS.read(y_true, predictions)
         joint, cells = number_joint_cells(y_true, predictions, None, pos_label)
@@ -382,7 +388,7 @@ def measure_rows(
         of_class = None if classes.pos_label is None else list(classes.labels).index(classes.pos_label)
         if of_class is not None:
             parts = {"positives": true == of_class, "negatives": true != of_class}
-        closed = ClosedForms.of_labels(true, predicted, specs, of_class) if is_independent else None
+        closed = ClosedRows.of_labels(true, predicted, specs, of_class) if is_independent else None
         compared = predicted
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     known: dict[str, Any] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastevals import Ranking, delong
-from fastevals.infer.delong.score import PlacementBounds, likeliest_variance, placements
+from fastevals.infer.delong.score import Placed, PlacementBounds, RowPlacements, likeliest_variance
 
 RNG = np.random.default_rng(5)
 Y = RNG.random(300) < 0.3
@@ -17,17 +17,17 @@ A, B = (np.round(RNG.standard_normal(300) + 1.5 * Y, 1) for _ in range(2))
 
 def test_placements_give_the_auc_and_delongs_covariance():
     aucs, covariance = delong(Y, np.stack([A, B]))
-    one, two = placements(Y, A), placements(Y, B)
-    bounds = PlacementBounds(one, (0.0, 1.0))
-    assert bounds.value == pytest.approx(Ranking(Y, A).roc_auc(), rel=1e-14)
+    one, two = RowPlacements.of(Y, A), RowPlacements.of(Y, B)
+    bounds = PlacementBounds.of_rows(one)
+    assert bounds.value == Ranking(Y, A).roc_auc()
     assert bounds.standard_error**2 == pytest.approx(covariance[0, 0], rel=1e-12)
-    both = PlacementBounds((one[0] - two[0], one[1] - two[1]), (-1.0, 1.0))
+    both = PlacementBounds.of_rows(one, two)
     assert both.value == pytest.approx(aucs[0] - aucs[1], abs=1e-14)
     assert both.standard_error**2 == pytest.approx(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
 
 
 def test_bounds_include_delongs_and_stay_within_limits():
-    bounds = PlacementBounds(placements(Y, A), (0.0, 1.0))
+    bounds = PlacementBounds.of_rows(RowPlacements.of(Y, A))
     inner, outer = bounds.interval(0.9), bounds.interval(0.99)
     assert 0 < outer.low < inner.low < bounds.value < inner.high < outer.high < 1
     assert inner.low <= bounds.value - 1.28 * bounds.standard_error
@@ -37,14 +37,14 @@ def test_bounds_include_delongs_and_stay_within_limits():
 def test_a_perfect_ranking_has_the_exact_bound_of_independent_pairs(n_pos, n_neg):
     """Of 50 independent pairs, all are right with a probability of AUC**50."""
     y = np.arange(n_pos + n_neg) < n_pos
-    found = PlacementBounds(placements(y, y.astype(float)), (0.0, 1.0)).interval(0.95)
+    found = PlacementBounds.of_rows(RowPlacements.of(y, y.astype(float))).interval(0.95)
     assert found.high == 1
     assert found.low**50 == pytest.approx(0.05)
 
 
 def test_models_that_rank_alike_may_differ():
-    same = np.zeros(50), np.zeros(950)
-    low, high = PlacementBounds(same, (-1.0, 1.0)).interval(0.95)
+    same = RowPlacements.of(np.arange(1000) < 50, -np.arange(1000.0))
+    low, high = PlacementBounds.of_rows(same, same).interval(0.95)
     assert low == -high == pytest.approx(-(1 - 0.05 ** (1 / 50)))
 
 
@@ -54,6 +54,7 @@ def test_the_likeliest_variance_of_two_values_is_binomial():
     assert likeliest_variance(values, shares, 0.0, 0.8) == pytest.approx(0.16)
     assert likeliest_variance(values[1:], np.ones(1), 0.0, 0.8) == pytest.approx(0.16)
     assert likeliest_variance(values, shares, 0.0, -0.1) == 0
+    assert likeliest_variance(1 - values, shares, 1.0, 0.2) == pytest.approx(0.16)
 
 
 def test_the_likeliest_variance_at_the_mean_is_that_of_the_values():
@@ -65,8 +66,25 @@ def test_the_likeliest_variance_at_the_mean_is_that_of_the_values():
 def test_binning_many_placements_hardly_moves_the_bounds(monkeypatch):
     y = np.arange(4000) < 400
     scores = np.random.default_rng(1).standard_normal(4000) + 2 * y
-    bounds = PlacementBounds(placements(y, scores), (0.0, 1.0)).interval(0.95)
+    bounds = PlacementBounds.of_rows(RowPlacements.of(y, scores)).interval(0.95)
     monkeypatch.setattr("fastevals.infer.delong.score.BINS", 10**6)
-    exact = PlacementBounds(placements(y, scores), (0.0, 1.0)).interval(0.95)
+    exact = PlacementBounds.of_rows(RowPlacements.of(y, scores)).interval(0.95)
     assert bounds == pytest.approx(exact, abs=2e-5)
     assert not math.isclose(exact.low, exact.high)
+
+
+def test_counts_give_the_bounds_of_the_rows():
+    of_rows, of_counts = (
+        PlacementBounds.of_rows(RowPlacements.of(Y, A)),
+        PlacementBounds.of_counts(Ranking(Y, A).counts),
+    )
+    assert of_counts.value == of_rows.value
+    assert of_counts.interval(0.95) == pytest.approx(of_rows.interval(0.95), abs=1e-12)
+
+
+def test_bins_lose_no_variance():
+    values = RNG.random(5000) ** 20
+    placed = Placed.of(values)
+    assert placed.values.size <= 1024
+    assert placed.spread == pytest.approx(values.var())
+    assert placed.variance_at(float(values.mean()), -1.0) == pytest.approx(values.var(ddof=1) / 5000)

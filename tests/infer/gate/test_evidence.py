@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from fastevals import ConfusionMatrix, metric, proportion_interval
+from fastevals import ConfusionMatrix, Ranking, metric, proportion_interval
 from fastevals.counts import Cells
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Limits
-from fastevals.infer.gate.evidence import difference, from_normal, from_replicates, measure_rows
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.infer.gate.closed import ClosedCounts
+from fastevals.infer.gate.evidence import Measured, difference, from_normal, from_replicates, measure_rows
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.registry import METRICS
 
@@ -192,6 +194,20 @@ def test_clusters_and_effective_rows_are_counted():
     assert found.of("brier_score", "a").why_none == "40 clusters with negatives, 50 are needed"
     weights = np.where(np.arange(N) < 10, 1e6, 1.0)
     assert "effective" in measured(["brier_score"], sample_weight=weights).of("brier_score", "a").why_none
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+def test_counts_have_the_bounds_of_their_rows_moved_by_doubts():
+    specs = parse_metrics(["roc_auc", AT_HALF, metric("f1", threshold=0.5)])
+    ranking, expected = Ranking(Y, SCORES["a"]), measured(specs)
+    sample = make_sample(ranking, specs, SamplingDesign())
+    closed = ClosedCounts(ranking.counts, specs)
+    found = Measured.of_sample(sample, specs, ["a"], SETTINGS, {"roc_auc": (0.01, 0.02)}, closed=closed)
+    for label in specs:
+        moved = (-0.01, 0.02) if label == "roc_auc" else (0, 0)
+        assert bounds(found.of(label, "a")) == pytest.approx(np.add(bounds(expected.of(label, "a")), moved), abs=1e-6)
 
 
 # Combinations ---------------------------------------------------------------------------------------------------------
