@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 BINS = 1024  # placements of a class are rounded to this many values if they have more
 ITERATIONS = 60  # of Newton's method with bisection
-TOLERANCE, TINY = 1e-12, 1e-300
+STEP_TOLERANCE, SMALLEST_DIVISOR = 1e-12, 1e-300
 # An unobserved row may lie this many times as far from the mean as the furthest observed one. With 1 (no unobserved
 # rows), AUCs of 0.99 with 50 positives exceeded their bound in 11 % of data sets instead of 5 %; with 2, in 5 %.
 REACH = 2.0
@@ -197,7 +197,7 @@ def likeliest_variance(values: Floats, shares: Floats, atom: float, mean: float)
     if float(shares @ deviations) <= 0:  # the observed mean itself
         return float(shares @ squares)
     low, high = 0.0, -1 / min(beyond, float(deviations.min()))
-    multiplier, weights = high, shares / np.maximum(1 + high * deviations, TINY)
+    multiplier, weights = high, shares / np.maximum(1 + high * deviations, SMALLEST_DIVISOR)
     if float(weights @ deviations) < 0:  # the atom is not needed
         multiplier = 0.0
         for _ in range(ITERATIONS):
@@ -205,7 +205,7 @@ def likeliest_variance(values: Floats, shares: Floats, atom: float, mean: float)
             excess = float(weights @ deviations)
             low, high = (multiplier, high) if excess > 0 else (low, multiplier)
             step = excess / float((weights * weights / shares) @ squares)
-            if abs(step) <= TOLERANCE * high:
+            if abs(step) <= STEP_TOLERANCE * high:
                 break
             multiplier += step
             if not low < multiplier < high:

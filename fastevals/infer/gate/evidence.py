@@ -51,6 +51,7 @@ Side = Literal["low", "high"]
 Specs = Mapping[str, MetricSpec]
 
 MOST_UNDEFINED = 0.05  # share of replicates; if more are undefined, the others are no sample of what may happen
+BCA_OR_T = "wider of BCa and t"
 NO_SPREAD = "all replicates are equal, so they do not tell how far the value may be off"
 
 
@@ -133,9 +134,18 @@ class RarerClass(NamedTuple):
 
 
 def from_replicates(
-    value: float, replicates: Floats, acceleration: float, limits: Limits, doubt: Doubt = NO_DOUBT, method: str = "BCa"
+    value: float,
+    replicates: Floats,
+    acceleration: float,
+    limits: Limits,
+    doubt: Doubt = NO_DOUBT,
+    df: float = math.inf,
 ) -> Evidence:
     """Return the evidence of bootstrap replicates.
+
+    A bound is the further one of BCa's and of the standard error times a quantile of Student's t with `df` degrees of
+    freedom: with 65 positives, differences in F1 exceeded BCa's bound in 7.5 % of data sets, and this one in 5.5 %.
+    Metrics that are maxima have their own intervals, as in `bootstrap`.
 
     Bounds move outwards by the `doubt` on their side. There are none if the value or more than 5 % of the replicates
     are undefined, if a replicate is infinite, or if all replicates are equal. A bound whose level needs more replicates
@@ -148,16 +158,22 @@ def from_replicates(
     error = float(defined.std(ddof=1)) if defined.size > 1 and np.isfinite(defined).all() else math.nan
 
     def interval(level: float) -> Interval:
+        from scipy.special import ndtri, stdtrit
+
         if (1 - level) * (defined.size + 1) < 1:
             return Interval(*limits.bounds)
         low, high = confidence_interval(
-            method, defined, value, confidence_level=2 * level - 1, alternative="two-sided",
+            "BCa", defined, value, confidence_level=2 * level - 1, alternative="two-sided",
             acceleration=acceleration, limits=limits,
         )  # fmt: skip
+        if limits.optimized is None:
+            reach = error * float(ndtri(level) if math.isinf(df) else stdtrit(df, level))
+            low, high = np.fmin(low, value - reach), np.fmax(high, value + reach)
         low, high = np.clip((low - doubt[0], high + doubt[1]), *limits.bounds)
         return Interval(float(low), float(high))
 
-    found = Evidence(value, error, interval_method(method, limits), interval, n_undefined)
+    method = interval_method("BCa", limits) if limits.optimized is not None else BCA_OR_T
+    found = Evidence(value, error, method, interval, n_undefined)
     return found.without(why_none) if why_none else found
 
 
@@ -294,7 +310,7 @@ class Measured:
         acceleration = self.accelerations[label][place] if label in self.accelerations else 0.0
         found = from_replicates(
             float(self.values[label][place]), self.replicates[label][:, place], float(acceleration),
-            Limits.of(self.specs[label]), self.doubts.get(label, NO_DOUBT),
+            Limits.of(self.specs[label]), self.doubts.get(label, NO_DOUBT), self._df,
         )  # fmt: skip
         return self._checked(found)
 
@@ -314,9 +330,13 @@ class Measured:
         limits = Limits((least - factor * most, most - factor * least), own.optimized and UNBOUNDED, own.is_by_another)
         doubt = self.doubts.get(label, NO_DOUBT)
         doubt = doubt[0] + factor * doubt[1], doubt[1] + factor * doubt[0]
-        return self._checked(
-            from_replicates(float(value), drawn, self._acceleration(label, one, two, factor), limits, doubt)
-        )
+        acceleration = self._acceleration(label, one, two, factor)
+        return self._checked(from_replicates(float(value), drawn, acceleration, limits, doubt, self._df))
+
+    @property
+    def _df(self) -> float:
+        """Degrees of freedom of a standard error: those of the rarer class."""
+        return math.inf if self.units is None else max(self.units.n - 1, 1.0)
 
     def _of_equal(self, label: str, model: str, factor: float) -> Evidence:
         """Return the evidence on a metric minus `factor` times itself, which is certain if `factor` is 1."""
