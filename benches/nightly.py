@@ -1,6 +1,6 @@
 """A year of looks: how often confidence sequences, and fixed intervals looked at nightly, ever miss the truth.
 
-`python -m benches.nightly` simulates all settings in about 25 minutes and prints a table for `docs/nightly.md`;
+`python -m benches.nightly` simulates all settings in about 20 minutes and prints a table for `docs/nightly.md`;
 `python -m benches.nightly rates` simulates one group of settings. Each path is a year: a first night, then 364 more.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit, ndtri
 
 from fastevals.infer.sequential.boundaries import NARROWEST_RATIO, NormalEvidence, RateEvidence, log_rate_martingale
 from fastevals.infer.sequential.sequence import FEWEST_ROWS, NARROWEST_AT
@@ -24,8 +24,11 @@ Counts = NDArray[np.intp]
 
 SEED = 20261126
 N_PATHS, N_NIGHTS, ALPHA = 2000, 365, 0.05
-CELLS = 100  # distinct scores in simulations of average precision
-NO_BOUNDS, SHARE, DIFFERENCE, POSITIVE = (-np.inf, np.inf), (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
+USUAL = (200, 20, 200)  # positives on the first night, and the fewest and most on a later night
+PREVALENCES = (0.5, 0.1, 0.02)
+LEVELS, LEVELS_OF_TWO = 50, 16  # distinct scores of a model
+CORRELATION = 0.8  # between the scores of two models
+SHARE, DIFFERENCE, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf)
 
 
 class Nights(NamedTuple):
@@ -106,46 +109,73 @@ def by_night(values: Floats, numbers: Counts) -> Floats:
     return np.asarray(np.add.reduceat(values, np.concatenate([[0], np.cumsum(numbers)[:-1]])))
 
 
-def placements(own: Floats, sorted_other: Floats, nights: Counts, others: Counts) -> Floats:
-    """Return the number of the other class's rows of the same night below each row; scores are in (0, 1)."""
-    return np.searchsorted(sorted_other, own) - (np.cumsum(others) - others)[nights]
+@cache
+def cell_shares(aucs: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """Return the probability of each score, ascending, among negatives and among positives: an axis per model.
+
+    Scores are normal in both classes and rounded to a few levels. The scores of two models are correlated.
+    """
+    from scipy.stats import multivariate_normal
+
+    shifts = np.sqrt(2) * ndtri(np.array(aucs))
+    n_edges = (LEVELS if len(aucs) == 1 else LEVELS_OF_TWO) + 1
+    edges = [np.concatenate([[-9], np.linspace(-2.5, 2.5 + shift, n_edges - 2), [9 + shift]]) for shift in shifts]
+    points = np.stack(np.meshgrid(*edges, indexing="ij"), axis=-1)
+    covariance = np.full((len(aucs), len(aucs)), CORRELATION) + (1 - CORRELATION) * np.eye(len(aucs))
+    found = []
+    for means in (np.zeros(len(aucs)), shifts):
+        shares = np.atleast_1d(multivariate_normal(means, covariance).cdf(points))
+        for axis in range(len(aucs)):
+            shares = np.diff(shares, axis=axis)
+        shares = np.maximum(shares, 0)
+        found.append(shares / shares.sum())
+    return found[0], found[1]
+
+
+def placed(counts: Floats, axis: int) -> Floats:
+    """Return the share of rows below each level of one model (ties count half), in counts of nights and levels."""
+    others = tuple(each for each in range(1, counts.ndim) if each != axis)
+    levels = counts.sum(axis=others)
+    below = (np.cumsum(levels, axis=1) - levels / 2) / levels.sum(axis=1, keepdims=True)
+    return np.asarray(below.reshape([counts.shape[k] if k in (0, axis) else 1 for k in range(counts.ndim)]))
+
+
+def delong_of_counts(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:
+    """Return each night's AUC, or difference of AUCs, and its DeLong variance, from counts of nights and levels."""
+    signs = (1, -1)[: positives.ndim - 1]
+    cells = tuple(range(1, positives.ndim))
+    variance = np.zeros(len(positives))
+    for own, other in ((negatives, positives), (positives, negatives)):
+        below = sum(sign * placed(other, k + 1) for k, sign in enumerate(signs))
+        n = own.sum(axis=cells)
+        mean = (own * below).sum(axis=cells) / n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance += ((own * below**2).sum(axis=cells) - n * mean**2) / (n - 1) / n
+    return mean, variance
 
 
 def auc_path(
     rng: np.random.Generator, *, prevalence: float, aucs: tuple[float, ...], positives: tuple[int, int, int],
-    drift: float = 0.0, correlation: float = 0.8,
+    falls_to: tuple[float, ...] | None = None,
 ) -> tuple[NormalEvidence, Floats]:  # fmt: skip
     """Return the evidence on an AUC, or on a difference between the AUCs of two models on the same rows.
 
-    Scores are normal in both classes. The scores of two models are correlated. Over the year the AUC falls by `drift`.
+    With `falls_to`, the scores change evenly over the year.
     """
     n_pos = sizes(rng, *positives)
     n_neg = np.maximum(np.round(n_pos * (1 - prevalence) / prevalence).astype(int), 2)
-    nights = [np.repeat(np.arange(n.size), n) for n in (n_neg, n_pos)]
-    common = [rng.standard_normal(each.size) for each in nights]
-    own_part, common_part = np.sqrt(1 - correlation), np.sqrt(correlation)
-    truths: list[Floats] = []
-    of_class: list[list[Floats]] = [[], []]
-    for auc in aucs:
-        truth = auc - drift * np.linspace(0, 1, N_NIGHTS)
-        truths.append(truth)
-        shift = np.sqrt(2) * ndtri(truth)
-        z = [part * common_part + own_part * rng.standard_normal(part.size) for part in common]
-        z[1] += shift[nights[1]]
-        keys = [each + 0.999 * ndtr(score) for each, score in zip(nights, z, strict=True)]
-        of_class[1].append(placements(keys[1], np.sort(keys[0]), nights[1], n_neg) / n_neg[nights[1]])
-        of_class[0].append(1 - placements(keys[0], np.sort(keys[1]), nights[0], n_pos) / n_pos[nights[0]])
-    variances = np.zeros(N_NIGHTS)
-    for each, n in zip(of_class, (n_neg, n_pos), strict=True):
-        placed = each[0] if len(each) == 1 else each[0] - each[1]
-        mean = by_night(placed, n) / n
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variances += (by_night(placed**2, n) - n * mean**2) / (n - 1) / n
-    value = mean
-    truth = truths[0] if len(aucs) == 1 else truths[0] - truths[1]
+    shares = [each[np.newaxis] for each in cell_shares(aucs)]
+    if falls_to is not None:
+        late = np.linspace(0, 1, N_NIGHTS).reshape(-1, *[1] * len(aucs))
+        shares = [(1 - late) * each + late * end for each, end in zip(shares, cell_shares(falls_to), strict=True)]
+    flat = [each.reshape(len(each), -1) for each in shares]
+    shape = (N_NIGHTS, *shares[0].shape[1:])
+    negatives, drawn = (rng.multinomial(n, p).reshape(shape) for n, p in zip((n_neg, n_pos), flat, strict=True))
+    values, variances = delong_of_counts(drawn.astype(float), negatives.astype(float))
+    truths, _ = delong_of_counts(shares[1], shares[0])
     weights = n_pos * n_neg / (n_pos + n_neg)
     bounds = SHARE if len(aucs) == 1 else DIFFERENCE
-    return Nights(value, variances, weights, np.minimum(n_pos, n_neg), truth).evidence(bounds)
+    return Nights(values, variances, weights, np.minimum(n_pos, n_neg), truths).evidence(bounds)
 
 
 def rate_path(
@@ -160,33 +190,17 @@ def rate_path(
     return evidence, np.cumsum(n * truths) / total
 
 
-def brier(p: Floats, y: NDArray[np.bool_]) -> Floats:
-    """Return squared errors."""
-    return np.asarray((p - y) ** 2)
-
-
-def log_loss(p: Floats, y: NDArray[np.bool_]) -> Floats:
-    """Return logarithmic losses."""
-    return np.asarray(-np.log(np.where(y, p, 1 - p)))
-
-
-def draw_probabilities(rng: np.random.Generator, n: int, center: float) -> Floats:
-    """Return probabilities with normal log-odds."""
-    return np.asarray(expit(center + 1.3 * rng.standard_normal(n)))
-
-
 def loss_path(
-    rng: np.random.Generator, *, loss: Any, center: float, truth: float, positives: tuple[int, int, int],
+    rng: np.random.Generator, *, losses: Floats, shares: Floats, positives: tuple[int, int, int],
     prevalence: float, bounds: tuple[float, float],
-) -> tuple[NormalEvidence, Floats]:  # fmt: skip
-    """Return the evidence on the mean loss of calibrated probabilities."""
+) -> tuple[NormalEvidence, Any]:  # fmt: skip
+    """Return the evidence on a mean loss: rows by label (first axis: negatives, positives) and probability."""
     n = np.round(sizes(rng, *positives) / prevalence).astype(int)
-    p = draw_probabilities(rng, int(n.sum()), center)
-    y = rng.random(p.size) < p
-    losses = loss(p, y)
-    mean = by_night(losses, n) / n
-    variances = (by_night(losses**2, n) - n * mean**2) / (n - 1) / n
-    n_pos = by_night(y.astype(float), n)
+    counts = rng.multinomial(n, shares.ravel())
+    mean = counts @ losses.ravel() / n
+    variances = (counts @ losses.ravel() ** 2 - n * mean**2) / (n - 1) / n
+    n_pos = counts[:, counts.shape[1] // 2 :].sum(axis=1)
+    truth = float((losses * shares).sum())
     return Nights(mean, variances, n.astype(float), np.minimum(n_pos, n - n_pos), truth).evidence(bounds)
 
 
@@ -226,7 +240,7 @@ def ap_path(
     """Return the evidence on AP: from nightly APs, or from the AP of all rows so far."""
     n_pos = sizes(rng, *positives)
     n_neg = np.round(n_pos * (1 - prevalence) / prevalence).astype(int)
-    shares = _cell_shares(auc)
+    shares = [each[::-1] for each in cell_shares((auc,))]
     truth = float(average_precision(shares[1] * prevalence * 1e9, shares[0] * (1 - prevalence) * 1e9)[0])
     counts = [rng.multinomial(n, share) for n, share in zip((n_pos, n_neg), shares[::-1], strict=True)]
     if not pooled:
@@ -237,37 +251,27 @@ def ap_path(
     return started(values, np.sqrt(variances), smaller, SHARE, smaller[0]), truth
 
 
-def _cell_shares(auc: float) -> tuple[Floats, Floats]:
-    """Return the probability of each score, descending, among negatives and positives."""
-    shift = np.sqrt(2) * ndtri(auc)
-    edges = np.concatenate([[-np.inf], np.linspace(-3.5, 3.5 + shift, CELLS - 1), [np.inf]])
-    return np.diff(ndtr(edges))[::-1], np.diff(ndtr(edges - shift))[::-1]
-
-
 # Settings ---------------------------------------------------------------------------------------------------------
 
 
 def _settings_of_aucs() -> Iterator[Setting]:
-    usual = (200, 20, 200)
-    for prevalence, aucs in ((0.5, (0.8, 0.95, 0.99)), (0.1, (0.8, 0.95)), (0.02, (0.8, 0.95))):
-        positives = (200, 20, 40) if prevalence == 0.02 else usual
-        for auc in aucs:
-            draw = partial(auc_path, prevalence=prevalence, aucs=(auc,), positives=positives)
-            yield Setting(f"AUC {auc}", _words(prevalence, positives), draw)
-    few = (200, 2, 10)
-    yield Setting("AUC 0.95", _words(0.5, few), partial(auc_path, prevalence=0.5, aucs=(0.95,), positives=few))
-    small = (20, 20, 40)
-    yield Setting("AUC 0.95", _words(0.5, small), partial(auc_path, prevalence=0.5, aucs=(0.95,), positives=small))
-    falls = partial(auc_path, prevalence=0.5, aucs=(0.9,), positives=usual, drift=0.1)
-    yield Setting("AUC falling from 0.9 to 0.8", _words(0.5, usual), falls)
+    few, small = (200, 2, 10), (20, 20, 40)
+    for prevalence in PREVALENCES:
+        for auc in (0.8, 0.95, 0.99):
+            draw = partial(auc_path, prevalence=prevalence, aucs=(auc,), positives=USUAL)
+            yield Setting(f"AUC {auc}", _words(prevalence, USUAL), draw)
+    for positives in (few, small):
+        draw = partial(auc_path, prevalence=0.5, aucs=(0.95,), positives=positives)
+        yield Setting("AUC 0.95", _words(0.5, positives), draw)
+    falls = partial(auc_path, prevalence=0.5, aucs=(0.9,), positives=USUAL, falls_to=(0.8,))
+    yield Setting("AUC falling from 0.9 to 0.8", _words(0.5, USUAL), falls)
 
 
 def _settings_of_differences() -> Iterator[Setting]:
-    usual = (200, 20, 200)
-    for prevalence, aucs in ((0.5, (0.8, 0.8)), (0.5, (0.945, 0.95)), (0.1, (0.795, 0.8)), (0.02, (0.8, 0.8))):
-        positives = (200, 20, 40) if prevalence == 0.02 else usual
-        draw = partial(auc_path, prevalence=prevalence, aucs=aucs, positives=positives)
-        yield Setting(f"AUC {aucs[0]} - AUC {aucs[1]}", _words(prevalence, positives), draw)
+    for prevalence in PREVALENCES:
+        for aucs in ((0.8, 0.8), (0.945, 0.95)):
+            draw = partial(auc_path, prevalence=prevalence, aucs=aucs, positives=USUAL)
+            yield Setting(f"AUC {aucs[0]} - AUC {aucs[1]}", _words(prevalence, USUAL), draw)
 
 
 def _settings_of_rates() -> Iterator[Setting]:
@@ -284,22 +288,24 @@ def _settings_of_rates() -> Iterator[Setting]:
 def _settings_of_losses() -> Iterator[Setting]:
     from scipy.optimize import brentq
 
-    points, weights = np.polynomial.hermite_e.hermegauss(80)
-    weights = weights / weights.sum()
-    for prevalence, positives in ((0.5, (200, 20, 200)), (0.1, (200, 20, 200)), (0.02, (200, 10, 30))):
+    log_odds = np.linspace(-4.5, 4.5, LEVELS) * 1.3
+    weights = np.exp(-((log_odds / 1.3) ** 2) / 2)
+    weights /= weights.sum()
+    for prevalence in PREVALENCES:
 
         def excess(center: float, prevalence: float = prevalence) -> float:
-            return float(weights @ expit(center + 1.3 * points)) - prevalence
+            return float(weights @ expit(center + log_odds)) - prevalence
 
-        center = brentq(excess, -20, 20)
-        p = expit(center + 1.3 * points)
-        for name, loss, bounds in (("Brier score", brier, SHARE), ("log loss", log_loss, POSITIVE)):
-            truth = float(weights @ (p * loss(p, np.ones(80, bool)) + (1 - p) * loss(p, np.zeros(80, bool))))
+        p = expit(brentq(excess, -20, 20) + log_odds)
+        shares = weights * np.stack([1 - p, p])
+        for name, losses, bounds in (
+            ("Brier score", np.stack([p**2, (1 - p) ** 2]), SHARE),
+            ("log loss", -np.log(np.stack([1 - p, p])), POSITIVE),
+        ):
             draw = partial(
-                loss_path, loss=loss, center=center, truth=truth, positives=positives, prevalence=prevalence,
-                bounds=bounds,
-            )  # fmt: skip
-            yield Setting(f"{name} {truth:.3f}", _words(prevalence, positives), draw)
+                loss_path, losses=losses, shares=shares, positives=USUAL, prevalence=prevalence, bounds=bounds
+            )
+            yield Setting(f"{name} {(losses * shares).sum():.3f}", _words(prevalence, USUAL), draw)
     for name, power in (("squared normal error", 2.0), ("fourth power of a normal error", 4.0)):
         for rows in ((200, 20, 200), (1000, 20, 200)):
             words = f"{rows[0]:,}, then {rows[1]:,} to {rows[2]:,} rows"
@@ -308,7 +314,7 @@ def _settings_of_losses() -> Iterator[Setting]:
 
 def _settings_of_ap() -> Iterator[Setting]:
     for pooled in (False, True):
-        for prevalence, positives in ((0.5, (200, 20, 200)), (0.1, (200, 20, 200)), (0.1, (200, 200, 400))):
+        for prevalence, positives in ((0.5, USUAL), (0.1, USUAL), (0.1, (200, 200, 400))):
             draw = partial(ap_path, auc=0.8, prevalence=prevalence, positives=positives, pooled=pooled)
             yield Setting(f"AP, {'all rows so far' if pooled else 'nightly'}", _words(prevalence, positives), draw)
 
