@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 AddUp = Callable[[NDArray[Any]], NDArray[Any]]  # from the numbers of each night to numbers after each night
 
 FEWEST_ROWS = 200  # of the rarer class, from which simulated levels hold (docs/nightly.md)
+FEWEST_NIGHTS = 30  # without a variance, whose variance is estimated from their distances to the mean,
+LARGEST_SHARE = 0.1  # of the squared weights, which fewer of them may have
 NARROWEST_AT = 10.0  # times the rows of the first look
 RATE = "beta-binomial mixture"
 ESTIMATE = "normal mixture"
@@ -380,10 +382,11 @@ def _normal_evidence(
     numbers = np.array([[night.weight or 0.0, night.value, night.variance] for night in used], dtype=np.float64)
     weights, values, variances = numbers.reshape(-1, 3).T
     if add_up is _as_they_are:
-        means, errors = values, np.sqrt(variances)
+        means, errors, known = values, np.sqrt(variances), np.isfinite(variances)
     else:
         means, errors = _weighted_means(weights, values, variances)
-    started = (counts.each >= min_count) & (errors > 0)
+        known = _is_known(weights, np.isnan(variances))
+    started = (counts.each >= min_count) & (errors > 0) & known
     ratios = np.where(started, NARROWEST_RATIO * counts.each / size, math.nan)
     caution = ""
     if used and not started[-1]:
@@ -391,7 +394,7 @@ def _normal_evidence(
         if counts.each[-1] < min_count:
             caution += f"{counts.each[-1]:,.0f} {counts.what} of the {min_count:,} that it needs."
         else:
-            caution += f"the estimated variance is {'0' if errors[-1] == 0 else 'unknown'}."
+            caution += f"the estimated variance is {'0' if known[-1] else 'unknown'}."
     return NormalEvidence(means, errors, ratios, bounds), caution
 
 
@@ -406,6 +409,12 @@ def _weighted_means(weights: Floats, values: Floats, variances: Floats) -> tuple
         moments = np.cumsum([squares, squares * distances, squares * distances**2], axis=1)
         spreads += np.maximum(moments[2] - 2 * shift * moments[1] + shift**2 * moments[0], 0.0)
     return means, np.sqrt(spreads) / total
+
+
+def _is_known(weights: Floats, alone: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return whether the nights without a variance are many enough for an estimate, or of little weight."""
+    share = np.cumsum(np.where(alone, weights, 0.0) ** 2) / np.cumsum(weights**2)
+    return np.asarray((np.cumsum(alone) >= FEWEST_NIGHTS) | (share <= LARGEST_SHARE))
 
 
 def as_records(records: Any) -> list[NightRecord]:

@@ -181,6 +181,15 @@ def test_without_variance_there_is_no_interval() -> None:
     assert unknown.caution == "There is no interval yet: the estimated variance is unknown."
 
 
+def test_nights_without_a_variance_are_many_or_light() -> None:
+    heavy = [NightRecord(str(k), 300, value=k % 2 / 10) for k in range(40)]
+    _, low, _ = confidence_sequence(heavy).looks()
+    assert np.isnan(low).tolist() == [True] * 29 + [False] * 11
+    assert confidence_sequence(heavy[:29]).caution == "There is no interval yet: the estimated variance is unknown."
+    light = [NightRecord("x", 300, value=0.1, variance=1e-4), NightRecord("y", 50, value=0.3)]
+    assert confidence_sequence(light).caution == ""
+
+
 def test_cumulative_records_are_taken_as_they_are() -> None:
     looks = [NightRecord("mon", 300, value=0.5, variance=4e-4), NightRecord("tue", 500, value=0.6, variance=1e-4)]
     found = confidence_sequence(looks, cumulative=True)
