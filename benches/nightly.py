@@ -260,6 +260,9 @@ def _settings_of_aucs() -> Iterator[Setting]:
         for auc in (0.8, 0.95, 0.99):
             draw = partial(auc_path, prevalence=prevalence, aucs=(auc,), positives=USUAL)
             yield Setting(f"AUC {auc}", _words(prevalence, USUAL), draw)
+    later = (500, 20, 200)
+    draw = partial(auc_path, prevalence=0.02, aucs=(0.99,), positives=later)
+    yield Setting("AUC 0.99", _words(0.02, later), draw)
     for positives in (few, small):
         draw = partial(auc_path, prevalence=0.5, aucs=(0.95,), positives=positives)
         yield Setting("AUC 0.95", _words(0.5, positives), draw)

@@ -97,8 +97,9 @@ def confidence_sequence(
 
     Rates use a mixture of binomial likelihood ratios [2]_, which holds for any number of trials if the rate is
     constant. Other metrics use a mixture of normal likelihood ratios [1]_, which holds as the number of rows grows
-    [3]_; for U-statistics such as AUC see [4]_. In simulations with 200 positives and 200 negatives on the first night
-    and 365 looks, at most 5 % of two-sided 95 % sequences ever missed the truth (docs, "Asked every night").
+    [3]_; for U-statistics such as AUC see [4]_. In simulations with 200 positives on the first night and 365 looks,
+    at most 5 % of two-sided 95 % sequences ever missed the truth (docs, "Asked every night"). For one-sided bounds of
+    AUCs near 1 start at 500 positives (`min_count`), and for losses with a long tail at more than 1,000 rows.
 
     A night without a value, such as an empty night, is counted and changes nothing. The mean of nightly estimates that
     are biased in small samples, such as average precision or the best F1, keeps the bias of one night's rows, however
