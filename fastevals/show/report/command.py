@@ -47,10 +47,9 @@ examples:
   fastevals report houses.csv --target price --pred model --html page.html
 
 Intervals are from a bootstrap (BCa) of the same rows for all models. Intervals
-and p-values of differences are simultaneous over all pairs of models, or over
-the pairs with the --reference (max-T). Each model's threshold maximises F1, or
-minimises cost if costs are given; each replicate chooses it again. "-" means
-undefined: a class is missing, or 0/0.
+and p-values of differences are simultaneous over all pairs of models, or pairs
+with the --reference (max-T). Thresholds maximise F1, or minimise cost if costs
+are given; each replicate chooses them again. "-" means undefined, such as 0/0.
 
 docs/report.md explains files, intervals, --by, --memory, --out and --html.
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
