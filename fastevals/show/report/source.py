@@ -97,6 +97,11 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         return report_scores(data, options, form, n_pictured)
     if _has_cost_columns(options):
         refuse_costs(options)
+    if options.against is not None:
+        raise ValueError(
+            f"{option('against')} goes with scores; to compare predictions with other rows, call bootstrap_unpaired "
+            "with the pairs (y_true, y_pred)"
+        )
     refuse(options, SCORES, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
 

@@ -216,9 +216,31 @@ def test_groups_of_any_kind_draw_alike() -> None:
     assert all(each == found[0] for each in found)
 
 
+def test_weights_of_either_side_are_those_of_the_bootstrap() -> None:
+    weights = [np.random.default_rng(k).random(each[0].size) + 0.1 for k, each in enumerate((THIS, LAST))]
+    options: dict[str, Any] = {"n_resamples": 99, "rng": 3, "keep_distribution": True}
+    for given in (weights, (weights[0], None), (None, weights[1])):
+        found = bootstrap_unpaired(THIS[:2], LAST[:2], METRICS, sample_weight=given, **options)
+        alone = bootstrap(THIS[:2], METRICS, sample_weight=given[0], **options)
+        other = bootstrap(LAST[:2], METRICS, sample_weight=given[1], **options)
+        for name, each in found.items():
+            assert each.subject.value == alone[name].value
+            assert each.reference.value == other[name].value
+            drawn = alone[name].bootstrap_distribution
+            np.testing.assert_array_equal(each.subject.bootstrap_distribution, drawn)
+    clustered = bootstrap_unpaired(
+        THIS[:2], LAST[:2], "roc_auc", sample_weight=weights, groups=(THIS[2], LAST[2]), **options
+    )["roc_auc"]
+    assert clustered.value == bootstrap_unpaired(THIS[:2], LAST[:2], "roc_auc", sample_weight=weights)["roc_auc"].value
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"sample_weight": np.ones(3)}, "sample_weight must be a pair"),
+        ({"sample_weight": (None, None, None)}, "sample_weight must be a pair"),
+        ({"sample_weight": (np.ones(5), None)}, "sample_weight has 5 rows, but y_true has"),
+        ({"sample_weight": (np.ones(400), None), "subject": TODAY}, "sample_weight requires rows: subject must be a"),
         ({"groups": (THIS[2],)}, "groups must be a pair"),
         ({"groups": THIS[2]}, "groups must be a pair"),
         ({"groups": (THIS[2][:5], LAST[2])}, "groups has 5 rows, but y_true has"),
@@ -228,7 +250,7 @@ def test_groups_of_any_kind_draw_alike() -> None:
         ({"groups": (THIS[2], LAST[2]), "subject": TODAY}, "groups requires rows: subject must be a pair"),
     ],
 )
-def test_bad_groups(given: dict[str, Any], message: str) -> None:
+def test_bad_groups_and_weights(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bootstrap_unpaired(
             **{"subject": THIS[:2], "reference": LAST[:2], "metrics": "roc_auc", "n_resamples": 9, **given}
