@@ -182,7 +182,7 @@ class AnyBlock(TypedDict):
 
 
 class FilesRead(TypedDict):
-    """The files of rows."""
+    """Files of rows, some of which have none."""
 
     n_files: Annotated[int, "files that were read"]
     without_rows: Annotated[list[str], "files without rows"]
@@ -202,7 +202,7 @@ class OtherRows(TypedDict):
     data: Annotated[str, "name of these rows"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int, "positive rows"]
-    files: Annotated[FilesRead | None, "null if these are not files of rows"]
+    files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
     only_in_data: Annotated[
@@ -371,7 +371,7 @@ class AnyReport(JsonHead):
     frequency_weight: Annotated[str | None, "column of --frequency-weight"]
     by: Annotated[str | list[str] | None, "column of --by, or a list of several"]
     cross: Annotated[bool, "whether blocks are combinations of the values of several columns"]
-    files: Annotated[FilesRead | None, "null if the data are not files of rows"]
+    files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
     reference: NotRequired[
@@ -607,7 +607,7 @@ class Summarized(JsonHead):
     file: Annotated[str, "the file that was written"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int, "positive rows"]
-    files: Annotated[FilesRead | None, "null if the data are not files"]
+    files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
     models: Annotated[list[str], "columns of scores"]

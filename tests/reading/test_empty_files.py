@@ -63,7 +63,7 @@ def test_files_without_rows_are_counted(suffix: str, memory: int | None, tmp_pat
     full, other = (write(tmp_path / f"{k}{suffix}", TABLE.slice(30 * k, 30)) for k in range(2))
     none = [write(tmp_path / f"none{k}{suffix}", TABLE[:0]) for k in range(2)]
     expected = fastevals.report([full, other], memory=memory, **ROLES).to_dict()
-    assert expected["files"] == {"n_files": 2, "without_rows": []}
+    assert expected["files"] is None
     for files in ([none[0], full, none[1], other], [full, other, *none]):
         report = fastevals.report(files, memory=memory, **ROLES)
         found = report.to_dict()

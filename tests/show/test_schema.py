@@ -94,7 +94,7 @@ def printed(*arguments: str) -> Any:
 
 
 def summarized() -> Any:
-    options = ["gaps.csv", "--label", "y", "--score", "s", "--cells", "9", *DROP, "--out"]
+    options = ["gaps*.csv", "--label", "y", "--score", "s", "--cells", "9", *DROP, "--out"]
     printed("summarize", *options, "other.fe")
     return printed("summarize", *options, "rows.fe")
 
@@ -113,7 +113,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*SCORES, "--by", "v", "--frequency-weight", "f", *DROP, file="gaps.csv"),
         of_report(*SCORES, "--group", "g", resamples=""),
         of_report("--label", "y", "--score", "s", "--gain-table", resamples="0"),
-        of_report("--label", "y", "--score", "s", "--against", "rows.csv", resamples="19"),
+        of_report("--label", "y", "--score", "s", "--against", "rows*.csv", file="rows*.csv"),
         of_report(*SCORES, "--cost-fp", "2", "--cost-fn-column", "f", "--reference", "t"),
         lambda: [summarized(), printed("report", "rows.fe", "--against", "other.fe", "--resamples", "19")][1],
     ],
@@ -123,7 +123,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed("gate", "gaps.csv", *LABELS, *DROP, "--rule", "accuracy not worse than b by 0.3"),
     ],
     schema.PredictionsReport: [
-        of_report(*LABELS, "--by", "k", "--by", "n", resamples="0"),
+        of_report(*LABELS, "--by", "k", "--by", "n", resamples="0", file="rows*.csv"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f", "--reference", "b"),
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),
@@ -165,6 +165,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("s", "a", "p"):
         with_gaps[name][0] = "NA"
     write("gaps.csv", with_gaps)
+    for name in ("rows", "gaps"):
+        write(f"{name}-none.csv", {name: values[:0] for name, values in COLUMNS.items()})
     table = {name: snapshots.TABLE[:, k] for k, name in enumerate("abc")}
     write("results.csv", {"set": np.arange(12) % 6, "part": np.arange(12) // 6, **table})
 

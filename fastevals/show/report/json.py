@@ -69,8 +69,12 @@ def report_values(report: ReportData) -> dict[str, Any]:
 
 
 def files_values(files: ReadFiles | None) -> dict[str, Any] | None:
-    """Return the number of files, and those without rows."""
-    return None if files is None else {"n_files": files.n_files, "without_rows": list(files.without_rows)}
+    """Return the number of files, and those without rows; None if all have rows."""
+    return (
+        None
+        if files is None or not files.without_rows
+        else {"n_files": files.n_files, "without_rows": list(files.without_rows)}
+    )
 
 
 def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
