@@ -35,6 +35,7 @@ _NAMES = {
     "infer.drift.drift": "ScoreDrift ScoreDrifts score_drift",
     "infer.gain_table": "GainTable GainTables gain_table",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
+    "infer.planning.planning": "SampleSize plan_sample_size",
     "infer.proportions": "proportion_interval",
     "infer.sequential.records": "NightRecord",
     "infer.sequential.sequence": "SequenceEstimate confidence_sequence",

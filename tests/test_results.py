@@ -89,6 +89,8 @@ MAKE: dict[str, Callable[[], Any]] = {
     "pairs": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t"),
     "t, a constant difference": lambda: fastevals.paired_t_test([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),  # t is infinite
     "permutation": lambda: fastevals.permutation_test(Y, [0] * 8, [1] * 8, n_resamples=9, keep_distribution=True),
+    "sample size": lambda: fastevals.plan_sample_size(CURVES, "roc_auc", value=0.9, bound=0.8, prevalence=0.1),
+    "sample size of a width": lambda: fastevals.plan_sample_size((AMOUNTS, A), "r2", width=0.5, n_resamples=99),
     "drift": lambda: fastevals.score_drift(A, B, n_bins=3),
     "drift of models": lambda: fastevals.score_drift({"a": A, 1: B}, {"a": B, 1: A}, n_bins=2),
     "gain table": lambda: fastevals.gain_table(Y, A, 4),

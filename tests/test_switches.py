@@ -74,6 +74,9 @@ CALLS: dict[str, Callable[..., Any]] = {
     "paired_permutation_test": lambda **o: fe.paired_permutation_test(S, T, **FEW, **o),
     "pairwise_mcnemar_tests": lambda **o: fe.pairwise_mcnemar_tests(Y, {"a": Y, "b": 1 - Y}, **o),
     "permutation_test": lambda **o: fe.permutation_test(Y, S, S[::-1], "roc_auc", **FEW, **o),
+    "plan_sample_size": lambda **o: fe.plan_sample_size(
+        (Y, TWO), "roc_auc", reference="a", effect=0.0, margin=0.1, **o
+    ),
     "row_costs": lambda **o: fe.row_costs(Y, S / 8, cost_fn=[1, 2, 3, 4, 5, 6], **FEW, **o),
     "query_metrics": lambda **o: fe.query_metrics(Y, S, [1, 1, 1, 2, 2, 2], "mrr", **o),
     "rank_comparison_test": lambda **o: fe.rank_comparison_test(TABLE, **o),
