@@ -60,7 +60,7 @@ def recall_threshold() -> float:
 
 def f1_threshold(prevalence: float) -> float:
     """Return the threshold with the highest true F1."""
-    at = np.linspace(-1, 4, 501).tolist()
+    at: list[float] = np.linspace(-1, 4, 501).tolist()
     return max(at, key=lambda each: true_f1(each, prevalence))
 
 
@@ -110,6 +110,7 @@ def shown_difference(rng: np.random.Generator, n: int, prevalence: float) -> lis
     for _ in range(N_SETS):
         y, first, second = draw_rows(rng, n, prevalence)
         test = fastevals.delong_test(y, second, first, alternative="greater")
+        assert test.confidence_interval is not None
         found.append(test.confidence_interval.low > -MARGIN)
     return found
 
@@ -125,7 +126,8 @@ def shown_recall(rng: np.random.Generator, n: int, prevalence: float) -> list[bo
     found = fastevals.proportion_interval(
         matrices(rng, n, prevalence, recall_threshold()), "recall", method="clopper-pearson", alternative="greater"
     )
-    return list(found.low > LEAST_RECALL)
+    shown: list[bool] = (np.asarray(found.low) > LEAST_RECALL).tolist()
+    return shown
 
 
 def plan_f1(rows: Any, prevalence: float, stated: float | None) -> Any:
@@ -146,7 +148,9 @@ def shown_f1(rng: np.random.Generator, n: int, prevalence: float) -> list[bool]:
         n_resamples=1999,
         rng=int(rng.integers(2**31)),
     )["f1"]
-    return list(np.asarray(found.confidence_interval.low) > LOWER_F1 * true_f1(threshold, prevalence))
+    low = np.asarray(found.confidence_interval.low)
+    shown: list[bool] = (low > LOWER_F1 * true_f1(threshold, prevalence)).tolist()
+    return shown
 
 
 def brier_margin(prevalence: float) -> float:
@@ -192,7 +196,10 @@ def main() -> None:
     print("|---" * len(heads) + "|", flush=True)
     for case in wanted:
         for prevalence in PREVALENCES:
-            sizes, others, shown, positives = [], [], [], []
+            sizes: list[int] = []
+            others: list[int] = []
+            shown: list[bool] = []
+            positives: list[int] = []
             for number in range(N_PILOTS):
                 rng = np.random.default_rng([SEED, number])
                 pilot = draw_rows(rng, N_PILOT, prevalence)

@@ -92,6 +92,7 @@ from fastevals.measure.curves.reliability import ReliabilityCurve as Reliability
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.infer.costs.decisions import RowCosts as RowCosts
 from fastevals._row_order import RowOrderWarning as RowOrderWarning
+from fastevals.infer.planning.planning import SampleSize as SampleSize
 from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
 from fastevals.infer.drift.drift import ScoreDrift as ScoreDrift
 from fastevals.infer.drift.drift import ScoreDrifts as ScoreDrifts
@@ -151,6 +152,7 @@ from fastevals.infer.significance.t_tests import paired_t_test as paired_t_test
 from fastevals.infer.significance.mcnemar import pairwise_mcnemar_tests as pairwise_mcnemar_tests
 from fastevals.infer.significance.pairwise import pairwise_tests as pairwise_tests
 from fastevals.infer.permutation.permutation import permutation_test as permutation_test
+from fastevals.infer.planning.planning import plan_sample_size as plan_sample_size
 from fastevals.measure.predicted_quantiles import predicted_intervals as predicted_intervals
 from fastevals.measure.predicted_quantiles import predicted_quantiles as predicted_quantiles
 from fastevals.infer.proportions import proportion_interval as proportion_interval

@@ -30,6 +30,7 @@ SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name != "in
 LONG = (
     "curves.md",
     "drift.md",
+    "planning.md",
     "learners.md",
     "report.md",
     "rows.md",

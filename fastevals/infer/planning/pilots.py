@@ -50,11 +50,12 @@ Spec = Any  # a MetricSpec or a user's function
 ROWS_OF = {"rows by class": "rows"}  # trials of a binary proportion, by trials per class
 DELONG, BOOTSTRAP, PAIRED = "DeLong's variance", "a bootstrap", "a paired bootstrap"
 FEWEST_DRAWN = 500  # rows of a class to draw, if the pilot has so many: with fewer, a metric is not nearly linear
+LARGEST_RATE = 16.0  # mean draws of a row: kernels add up draws of rows as small numbers
 ROWS_OF_COPIES = 4_000_000_000  # rows to which counts are multiplied to compute a metric at another share of positives
 FEWEST_COPIES = 1000  # copies of each row of the rarer class; a share is then off by less than 0.1 %
 
 
-class Rate(NamedTuple):
+class PilotRate(NamedTuple):
     """A metric that is a proportion of rows.
 
     Attributes
@@ -98,7 +99,7 @@ class Pilot(NamedTuple):
         The variance divided by the variance of as many independent rows of equal weight.
     n_undefined : int
         Replicates in which the metric is undefined.
-    rate : Rate or None
+    rate : PilotRate or None
         Details of a proportion of independent rows; None for other metrics.
     models : tuple or None
         The two models: the value is the metric of the first minus the metric of the second.
@@ -113,11 +114,11 @@ class Pilot(NamedTuple):
     n_clusters: int | None = None
     design_effect: float = 1.0
     n_undefined: int = 0
-    rate: Rate | None = None
+    rate: PilotRate | None = None
     models: tuple[Any, Any] | None = None
 
 
-class Spread(NamedTuple):
+class PilotSpread(NamedTuple):
     """A value, its variance times the number of rows, and the undefined replicates."""
 
     value: float
@@ -157,7 +158,7 @@ def read_pilot(
     rate, effect, method = None, 1.0, pilot.method
     if not pilot.has_design:
         rate = pilot.rate(share)
-        found = pilot.plain(prevalence) if rate is None else Spread(rate.value, math.nan)
+        found = pilot.plain(prevalence) if rate is None else PilotSpread(rate.value, math.nan)
     elif prevalence is None:
         found, plain, method = pilot.designed(), pilot.plain(None), BOOTSTRAP
         effect = found.variance / plain.variance if plain.variance else math.nan
@@ -183,15 +184,15 @@ def _holds_models(subject: Any) -> bool:
     return hasattr(subject[1], "keys") or hasattr(subject[1], "columns") or getattr(subject[1], "ndim", 1) == 2
 
 
-def _spread(replicates: Any, values: Any, n: float, label: str) -> Spread:
+def _spread(replicates: Any, values: Any, n: float, label: str) -> PilotSpread:
     """Return the spread of a metric, or of its difference, from replicates of n rows."""
     check_one_number(label, np.shape(values), "sample")
     defined = replicates[np.isfinite(replicates)]
     variance = float(defined.var(ddof=1)) * n if defined.size > 1 else math.nan
-    return Spread(float(values), variance, int(replicates.size - defined.size))
+    return PilotSpread(float(values), variance, int(replicates.size - defined.size))
 
 
-def _of_sample(sample: Sample, settings: BootstrapSettings, n: float, label: str, pair: Any = None) -> Spread:
+def _of_sample(sample: Sample, settings: BootstrapSettings, n: float, label: str, pair: Any = None) -> PilotSpread:
     """Return the spread of a metric in a bootstrap sample of n rows."""
     replicates, values = sample.replicates(settings.n_resamples, settings.key)[0], sample.estimates()[0]
     if pair is not None:
@@ -211,8 +212,10 @@ def _draw_classes(
     rates = np.array([prevalence, 1 - prevalence]) / sizes
     rates /= rates.max()
     rates *= max(1.0, min(FEWEST_DRAWN, *sizes) / (rates * sizes).min())
+    most = LARGEST_RATE
     if sample.sizes.dtype.kind in "iu":
-        rates *= min(1.0, np.iinfo(sample.sizes.dtype).max / (2.0 * sample.sizes.max() * rates.max()))
+        most = min(most, float(np.iinfo(sample.sizes.dtype).max) / (2.0 * float(sample.sizes.max())))
+    rates *= min(1.0, max(most, 1.0) / rates.max())
 
     def draw(number: int) -> NDArray[Any]:
         stream, counts = batch_stream(settings.key, number), np.zeros_like(sample.sizes)
@@ -284,7 +287,7 @@ class _OneModel(NamedTuple):
         """How the variance is computed, in words."""
         return DELONG if self.is_auc else BOOTSTRAP
 
-    def plain(self, prevalence: float | None) -> Spread:
+    def plain(self, prevalence: float | None) -> PilotSpread:
         """Return the spread for independent rows of equal weight."""
         if self.is_auc:
             return self._auc(prevalence)
@@ -303,18 +306,18 @@ class _OneModel(NamedTuple):
         replicates, n = _draw_classes(sample, strata, prevalence, (self.n_pos, self.n - self.n_pos), self.settings)
         return _spread(replicates, value, n, self.label)
 
-    def _auc(self, prevalence: float | None) -> Spread:
+    def _auc(self, prevalence: float | None) -> PilotSpread:
         """Return the spread of the AUC: DeLong's, with a part for each class."""
         counts = self.source.counts
         if not self.n_pos or self.n_pos == self.n:
-            return Spread(math.nan, math.nan)
+            return PilotSpread(math.nan, math.nan)
         auc, parts = self.source.roc_auc(), []
         for own, other, mean in ((counts.tps, counts.fps, auc), (counts.fps, counts.tps, 1 - auc)):
             if own[-1] < 2:
-                return Spread(auc, math.nan)
+                return PilotSpread(auc, math.nan)
             placements = 1 - (other[1:] + other[:-1]) / (2 * other[-1])
             parts.append(float(np.diff(own) @ (placements - mean) ** 2) / (own[-1] - 1))
-        return Spread(auc, _sum_of_classes(parts, prevalence, self.n_pos or 0, self.n))
+        return PilotSpread(auc, _sum_of_classes(parts, prevalence, self.n_pos or 0, self.n))
 
     def _value_at(self, prevalence: float) -> Any:
         """Return the metric of the counts, with the rows of each class multiplied to reach a share of positives."""
@@ -328,13 +331,13 @@ class _OneModel(NamedTuple):
         scaled = ThresholdCounts._unchecked(own.thresholds, tps, fps)
         return SCORES.metric(self.spec, "metric").of_counts(scaled)
 
-    def designed(self) -> Spread:
+    def designed(self) -> PilotSpread:
         """Return the spread with the clusters and weights."""
         source = self.source if self.pair is None else self.pair
         sample = make_sample(source, {self.label: self.spec}, self.design, name="pilot")
         return _of_sample(sample, self.settings, self.n, self.label)
 
-    def rate(self, prevalence: float | None) -> Rate | None:
+    def rate(self, prevalence: float | None) -> PilotRate | None:
         """Return the details of a proportion; None for other metrics."""
         if not is_rate(self.spec, isinstance(self.source, BaseRanking)):
             return None
@@ -347,11 +350,11 @@ class _OneModel(NamedTuple):
         elif trials == "rows":  # of any number of classes
             right = int(np.trace(self.source.counts))
             successes, _ = outcomes(self.spec.name, Cells(right, self.n - right, 0, 0))
-            return Rate(int(successes) / self.n, trials, 1.0)
+            return PilotRate(int(successes) / self.n, trials, 1.0)
         else:
             return None  # the bootstrap says that a positive class is needed
         value, share = _rate_and_share(self.spec.name, at, prevalence or 0.0)
-        return Rate(value, ROWS_OF.get(trials, trials), share)
+        return PilotRate(value, ROWS_OF.get(trials, trials), share)
 
 
 def is_whole_auc(spec: Spec) -> bool:
@@ -485,7 +488,7 @@ class _TwoModels(NamedTuple):
         sample: Sample = make(self.y_true, self.labelled, {self.label: self.spec}, design)
         return sample
 
-    def plain(self, prevalence: float | None) -> Spread:
+    def plain(self, prevalence: float | None) -> PilotSpread:
         """Return the spread for independent rows of equal weight."""
         if self.is_auc:
             return self._auc_difference(prevalence)
@@ -494,7 +497,7 @@ class _TwoModels(NamedTuple):
             return _of_sample(self._sample(design), self.settings, self.n, self.label, self.places)
         return self._at_prevalence(self._sample(design._replace(stratified=True)), prevalence)
 
-    def _at_prevalence(self, sample: Sample, prevalence: float) -> Spread:
+    def _at_prevalence(self, sample: Sample, prevalence: float) -> PilotSpread:
         """Return the spread with another share of positives: each class is drawn at its own rate."""
         assert self.n_pos is not None
         strata = sample.strata if self.kind is SCORES else sample.strata[::-1]  # positives first
@@ -504,25 +507,25 @@ class _TwoModels(NamedTuple):
         defined = differences[np.isfinite(differences)]
         return _spread(differences, defined.mean() if defined.size else math.nan, n, self.label)
 
-    def _auc_difference(self, prevalence: float | None) -> Spread:
+    def _auc_difference(self, prevalence: float | None) -> PilotSpread:
         """Return the spread of the difference in AUC: DeLong's, with a part for each class."""
         assert self.positive is not None
         sides = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
         if not min(rows.size for rows in sides):
-            return Spread(math.nan, math.nan)
+            return PilotSpread(math.nan, math.nan)
         aucs = [Ranking(self.positive, each).roc_auc() for each in self.arrays]
         parts = []
         for rows, other in (sides, sides[::-1]):
             ones = np.ones(rows.size), np.ones(other.size)
             first, second = (placement_deviations(each, rows, other, ones[1], ones[0]) for each in self.arrays)
             parts.append(float(((first - second) ** 2).sum()) / (rows.size - 1) if rows.size > 1 else math.nan)
-        return Spread(aucs[0] - aucs[1], _sum_of_classes(parts, prevalence, sides[0].size, self.n))
+        return PilotSpread(aucs[0] - aucs[1], _sum_of_classes(parts, prevalence, sides[0].size, self.n))
 
-    def designed(self) -> Spread:
+    def designed(self) -> PilotSpread:
         """Return the spread with the clusters and weights."""
         return _of_sample(self._sample(self.design), self.settings, self.n, self.label, self.places)
 
-    def rate(self, prevalence: float | None) -> Rate | None:
+    def rate(self, prevalence: float | None) -> PilotRate | None:
         """Return the details of a difference of proportions whose trials are the same rows for both models."""
         if self.positive is None or not is_rate(self.spec, self.kind is SCORES):
             return None
@@ -536,7 +539,7 @@ class _TwoModels(NamedTuple):
         differ = decisions[0] != decisions[1]
         by_class = [float(differ[rows].mean()) if rows.any() else 0.0 for rows in (self.positive, ~self.positive)]
         discordance = sum(part * each for part, each in zip(shares, by_class, strict=True)) / sum(shares)
-        return Rate(values[0] - values[1], trials, sum(shares), discordance)
+        return PilotRate(values[0] - values[1], trials, sum(shares), discordance)
 
     def _cells(self, decisions: NDArray[np.bool_]) -> Cells:
         assert self.positive is not None

@@ -12,7 +12,7 @@ from fastevals._options import as_flag, check_choice, check_number, show
 from fastevals._text import count_of, printable
 from fastevals.document.document import GAP, Cell, Count, Document, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, make_columns
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.bootstrap import FEW_ROWS, BootstrapSettings
 from fastevals.infer.bootstrap.subjects import SamplingDesign
 from fastevals.infer.planning.pilots import Pilot, read_pilot
 from fastevals.infer.planning.sizes import (
@@ -31,8 +31,7 @@ from fastevals.results import Frozen, check_confidence_level
 
 Side = Literal["greater", "less"]
 
-FEW_ROWS = 50  # rows of a class; with fewer, the variance of a pilot and normal limits are rough
-FARTHEST = 1000  # times the pilot's rows; beyond it, the pilot says little
+LARGEST_GROWTH = 1000  # times the pilot's rows; beyond it, the pilot says little
 
 
 MODEL, REFERENCE = "\0model", "\0reference"
@@ -375,7 +374,8 @@ def plan(label: str, spec: Any, goal: Goal, pilot: Pilot, *, is_other_prevalence
     error = math.sqrt(variance / n)
     return SampleSize(
         metric=label,
-        models=pilot.models,
+        model=None if pilot.models is None else pilot.models[0],
+        reference=None if pilot.models is None else pilot.models[1],
         n_samples=n,
         n_positives=n_positives,
         n_negatives=None if n_positives is None else n - n_positives,
@@ -513,7 +513,7 @@ def _cautions(label: str, spec: Any, pilot: Pilot, n: int, n_positives: int | No
             f"The models are expected to decide differently on only {differing:.0f} of the planned rows, where normal "
             f"limits are rough: plan for {FEW_ROWS} or more such rows."
         )
-    if n > FARTHEST * pilot.n:
+    if n > LARGEST_GROWTH * pilot.n:
         found.append(
             f"The planned sample is {n / pilot.n:,.0f} times the pilot, which says little about so many rows: plan "
             "again once more rows are labelled."
@@ -535,8 +535,8 @@ class SampleSize(Frozen):
     ----------
     metric : str
         Name of the metric.
-    models : tuple or None
-        The two models of a difference: the first minus the second.
+    model, reference : str, int or None
+        The two models of a difference, the metric of `model` minus the metric of `reference`; None for one model.
     n_samples : int
         Rows that are needed.
     n_positives, n_negatives : int or None
@@ -583,7 +583,8 @@ class SampleSize(Frozen):
     """
 
     metric: str
-    models: tuple[Any, Any] | None
+    model: Any
+    reference: Any
     n_samples: int
     n_positives: int | None
     n_negatives: int | None
@@ -614,18 +615,11 @@ class SampleSize(Frozen):
         return self.to_text().rstrip("\n")
 
     def _title(self) -> str:
-        what = self.metric if self.models is None else f"{self.metric} of {self.models[0]} minus {self.models[1]}"
+        what = self.metric if self.reference is None else f"{self.metric} of {self.model} minus {self.reference}"
         return f"Sample size for {what}"
 
     def _columns(self) -> Columns:
-        return make_columns(
-            {
-                "metric": self.metric,
-                "model": None if self.models is None else self.models[0],
-                "reference": None if self.models is None else self.models[1],
-            }
-            | {name: getattr(self, name) for name in NUMBERS}
-        )
+        return make_columns({name: getattr(self, name) for name in COLUMNS})
 
     def _document(self) -> Document:
         parts: list[Part] = [
@@ -658,8 +652,8 @@ class SampleSize(Frozen):
             yield Row("width", [Number(self.width), Cell("")])
 
 
-NUMBERS = (
-    "n_samples", "n_positives", "n_negatives", "n_clusters", "standard_error", "power", "width",
-    "detectable_difference", "confidence_level", "assumed_value", "prevalence", "design_effect", "method",
-    "pilot_value", "pilot_n_samples", "pilot_n_positives", "pilot_n_negatives", "conclusion",
+COLUMNS = (
+    "metric", "model", "reference", "n_samples", "n_positives", "n_negatives", "n_clusters", "standard_error",
+    "power", "width", "detectable_difference", "confidence_level", "assumed_value", "prevalence", "design_effect",
+    "method", "pilot_value", "pilot_n_samples", "pilot_n_positives", "pilot_n_negatives", "conclusion",
 )  # fmt: skip

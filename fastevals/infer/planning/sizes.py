@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals.infer.proportions import share_interval
 
 Floats = NDArray[np.float64]
@@ -214,7 +215,7 @@ class ExactClaim(NamedTuple):
         n = _first_at_least(self.power, power, n)
         period = 1 / (min(bound, 1 - bound) * self.share)  # rows between two teeth
         if math.sqrt(n * self.share * (1 - self.share)) * self.share < period:  # otherwise the mean has no teeth
-            checked = np.unique(np.linspace(n, n + 4 * period, POINTS_CHECKED).astype(np.int64)).tolist()
+            checked = sorted_unique(np.linspace(n, n + 4 * period, POINTS_CHECKED).astype(np.int64)).tolist()
             failing = np.flatnonzero(self.powers(checked) < power)
             if failing.size and failing[-1] + 1 < len(checked):
                 n = _first_at_least(self.power, power, checked[failing[-1] + 1], checked[failing[-1]])

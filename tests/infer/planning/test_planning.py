@@ -164,6 +164,19 @@ def test_the_pilots_own_prevalence_in_a_difference(spec: Any) -> None:
     assert plans[1].pilot_value == pytest.approx(plans[0].pilot_value, abs=0.03)
 
 
+@pytest.mark.parametrize("prevalence", [0.01, 0.3, 0.95])
+def test_variance_of_a_mean_at_another_prevalence(prevalence: float) -> None:
+    models = {"old": 1 / (1 + np.exp(0.7 - OTHER)), "new": PROBABILITIES}
+    losses = {name: (each - Y) ** 2 for name, each in models.items()}
+    weights = np.where(Y, prevalence / Y.sum(), (1 - prevalence) / (~Y).sum())
+    one = plan_sample_size((Y, PROBABILITIES), "brier_score", width=0.01, prevalence=prevalence, **QUICK)
+    two = plan_sample_size((Y, models), "brier_score", reference="old", width=0.01, prevalence=prevalence, **QUICK)
+    for found, terms in ((one, losses["new"]), (two, losses["new"] - losses["old"])):
+        mean = weights @ terms
+        assert variance(found) == pytest.approx(weights @ (terms - mean) ** 2, rel=0.25)
+        assert found.pilot_value == pytest.approx(mean, abs=0.01)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_a_pilot_with_another_prevalence_plans_alike(spec: Any) -> None:
@@ -199,7 +212,7 @@ def test_numbers() -> None:
     one = plan_sample_size((x, models["a"]), "root_mean_squared_error", width=0.05, **QUICK)
     two = plan_sample_size((x, models), "mean_absolute_error", reference="a", effect=0.0, margin=0.05, **QUICK)
     assert one.n_positives is None
-    assert two.models == ("b", "a")
+    assert (two.model, two.reference) == ("b", "a")
     losses = np.abs(models["b"] - x) - np.abs(models["a"] - x)
     assert variance(two) == pytest.approx(losses.var(), rel=0.2)
 
@@ -266,9 +279,9 @@ def test_reference_by_number() -> None:
     by_name = plan_sample_size(PAIR, "roc_auc", reference="old", effect=0.02)
     by_number = plan_sample_size((Y, np.stack([OTHER, SCORES])), "roc_auc", reference=0, effect=0.02)
     assert by_number.n_samples == by_name.n_samples
-    assert by_number.models == (1, 0)
+    assert (by_number.model, by_number.reference) == (1, 0)
     labels = np.stack([OTHER, SCORES]) >= 0.5
-    assert plan_sample_size((Y, labels), "accuracy", reference=0, effect=0.02).models == (1, 0)
+    assert plan_sample_size((Y, labels), "accuracy", reference=0, effect=0.02).model == 1
 
 
 def test_an_interval_within_bounds() -> None:
