@@ -471,7 +471,8 @@ def _assumptions(label: str, goal: Goal, pilot: Pilot, is_other_prevalence: bool
             sentences.append(f"{label} is a share of the rows that are {named}: {100 * rate.share:.3g} % of all rows.")
         sentences.append("Limits are those of Clopper and Pearson.")
     else:
-        sentences.append(f"It varies as in the pilot of {pilot.n:,} rows ({pilot.method}), and limits are normal.")
+        what = label if pilot.models is None else "The difference"
+        sentences.append(f"{what} varies as in the pilot of {pilot.n:,} rows ({pilot.method}), and limits are normal.")
         if goal.claim is not None and goal.claim.metric_bounds is not None:
             low, high = (f"{each:g}" for each in goal.claim.metric_bounds)
             away = "v" if low == "0" else f"(v - {low})" if low[0] != "-" else f"(v + {low[1:]})"
@@ -579,7 +580,7 @@ class SampleSize(Frozen):
     >>> import fastevals
     >>> pilot = fastevals.ConfusionMatrix([[880, 20], [15, 85]])
     >>> fastevals.plan_sample_size(pilot, "recall", width=0.1, value=0.9).conclusion
-    '1,510 rows (151 positive) give recall a 95 % interval of width 0.1.'
+    '1,580 rows (158 positive) give recall a 95 % interval of width 0.1.'
     """
 
     metric: str
