@@ -316,7 +316,7 @@ def _settings_of_losses() -> Iterator[Setting]:
 
 
 def _settings_of_ap() -> Iterator[Setting]:
-    for pooled in (False, True):
+    for pooled in (True, False):
         for prevalence, positives in ((0.5, USUAL), (0.1, USUAL), (0.1, (200, 200, 400))):
             draw = partial(ap_path, auc=0.8, prevalence=prevalence, positives=positives, pooled=pooled)
             yield Setting(f"AP, {'all rows so far' if pooled else 'nightly'}", _words(prevalence, positives), draw)
