@@ -110,8 +110,8 @@ class RarerClass(NamedTuple):
     def why_few(self) -> str:
         """Why there are too few units for bounds; empty if there are enough.
 
-        Bounds that need enough rows were simulated from about 65 rows of the rarer class on (`docs/coverage.md`), and
-        those of AUC from 50; fewer rows seldom include the rows that are ranked wrong.
+        With 20 positives, the lower bound was above the truth in 7.5 % of 400 data sets for differences in AP and in
+        6.0 % for AUC (true AUCs of 0.95 and 0.96), and samples may miss all rows that are ranked wrong.
         """
         if self.n >= FEW_ROWS:
             return ""
