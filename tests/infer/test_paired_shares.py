@@ -31,7 +31,7 @@ def test_intervals_are_those_of_the_twin(table):
 
 
 def test_a_published_example():
-    """Airway reactivity before and after a transplantation: Fagerland et al. (2014), doi:10.1002/sim.6148, table IV."""
+    """Airway reactivity before and after a transplantation: Fagerland et al. (2014), doi:10.1002/sim.6148."""
     low, high = score_interval(PairedCounts(1, 1, 7, 12), Z)
     assert (round(low, 3), round(high, 3)) == (-0.517, -0.026)
 
