@@ -204,6 +204,7 @@ def tables_of(result: Any, models: list[Any]) -> dict[str, Any]:
 OWN: dict[str, Any] = {
     "GainTables": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.bins]),
     "ScoreDrifts": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.today]),
+    "SampleSize": lambda result: {"model": [result.model]},
     "CostEnvelope": lambda result: pieces_of(result.probability_cost, result),
     "CostOverPrior": lambda result: pieces_of(result.prior, result),
     "CalibrationCurve": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
