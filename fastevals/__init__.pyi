@@ -396,6 +396,8 @@ def report(
     frequency_weight: str | None = None,
     by: str | Sequence[str] | None = None,
     cross: bool = False,
+    trend: bool = False,
+    min_labelled: float | None = None,
     pos_label: Any = None,
     threshold: float | None = None,
     best: str | None = None,
@@ -451,6 +453,13 @@ def report(
         Several columns are reported one by one.
     cross : bool
         Report on each combination of the values of the columns in `by`, instead of each column.
+    trend : bool
+        Follow each metric over ordered values, such as days: the values of `by` or, without it, several files, each
+        named by its path, in natural order. Each value is compared with the mean of the others; intervals and p-values
+        are simultaneous over all values.
+    min_labelled : float in [0, 1], optional
+        With `trend` and ``on_missing_label="drop"``, a value in which fewer rows have a label is undecided, and not
+        compared.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     threshold : float, optional

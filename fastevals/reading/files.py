@@ -84,7 +84,7 @@ def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) 
         _check_form(request, format_of(given[0]), given[0])
         raise ValueError(f"{given[0]!r}: no such file")
     import_optional("pyarrow", MISSING)
-    paths, filesystem = _expand(list(given), filesystem)
+    paths, filesystem = expand_files(list(given), filesystem)
     title = repr(given[0]) + (f" and {len(given) - 1} more" if len(given) > 1 else "")
     formats = {path: format_of(path) for path in paths}
     first = formats[paths[0]]
@@ -218,7 +218,7 @@ def _as_dataset(paths: list[str], form: str, filesystem: Any) -> tuple[Any, list
     return factory.finish(unify_schemas(schemas)), repeated
 
 
-def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
+def expand_files(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
     """Return the files for paths, patterns and folders, in order, and their file system."""
     from pyarrow import fs
 

@@ -17,6 +17,9 @@ PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
             "Predicted and observed",
             "mean target against mean prediction in each tenth of the rows, sorted by prediction; dashed: equal",
         ),
+        "trend": Caption(
+            "Trend", "with the values' intervals; thin line: all rows; filled ring: differs from the other values"
+        ),
         "groups": Caption(f"{AXIS}, by value", "dashed: the mean; orange: the interval excludes the mean"),
     },
     "report compare": {

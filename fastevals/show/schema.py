@@ -321,6 +321,43 @@ class OverPredictions(TypedDict):
     differences: Annotated[Result | None, DIFFERENCES, GroupComparison]
 
 
+class TrendCompared(TypedDict):
+    """Each value minus the mean of the other values; null where a value is not compared."""
+
+    others: Annotated[list[Number], "mean of the other values, weighted by rows"]
+    differences: Annotated[list[Number], "the value minus this mean"]
+    intervals: Annotated[list[Ends], "intervals of the differences, simultaneous over the values"]
+    adjusted_pvalues: Annotated[list[Number], "p-values, simultaneous over the values"]
+    is_lower: Annotated[list[bool], "whether a value is significantly lower than the others' mean"]
+    is_higher: Annotated[list[bool], "whether a value is significantly higher than the others' mean"]
+    pvalue_of_equality: Annotated[Number, "p of Cochran's Q test that all values are equal"]
+    share_beyond_chance: Annotated[Number, "share of the values' variation that is beyond chance (I squared)"]
+
+
+class TrendModel(TypedDict):
+    """One metric of one model over the values."""
+
+    name: Annotated[str, "the model"]
+    values: Annotated[list[Number], "the metric at each value; null without rows"]
+    intervals: Annotated[list[Ends], "the metric's interval at each value"]
+    pooled: Annotated[Number, "the metric of all rows"]
+    pooled_interval: Annotated[Ends, "its interval"]
+    compared: Annotated[TrendCompared | None, "null without intervals"]
+
+
+class TrendValues(TypedDict):
+    """Metrics over ordered values, such as days; arrays are in the order of the values."""
+
+    values: Annotated[list[Any], "the values, in natural order"]
+    n_samples: Annotated[list[int], "rows of each value"]
+    n_positives: Annotated[list[int] | None, "positive rows of each value; null for predictions"]
+    labelled: Annotated[list[Number], "share of rows that have a label; null for a value without rows"]
+    pooled_labelled: Annotated[Number, "this share of all rows"]
+    min_labelled: Annotated[float | None, "--min-labelled"]
+    undecided: Annotated[list[bool], "whether a value is not compared because too few rows have a label"]
+    metrics: Annotated[dict[str, list[TrendModel]], "by metric, the models"]
+
+
 class IntervalSettings(TypedDict):
     """The settings of intervals."""
 
@@ -395,6 +432,7 @@ class ScoresReport(AnyReport):
         OverScores | list[OverScores] | None,
         "metrics over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
+    trend: Annotated[TrendValues | None, "with --trend: each metric over the values"]
     whole: Annotated[ScoresBlock | None, OF_ALL_ROWS]
     blocks: Annotated[list[ScoresBlock], "one per value of --by; empty if there are more than 100 values"]
 
@@ -412,6 +450,7 @@ class PredictionsReport(AnyReport):
         OverPredictions | list[OverPredictions] | None,
         "one metric over the values of --by, if two or more; a list for several --by columns without --cross",
     ]
+    trend: Annotated[TrendValues | None, "with --trend: each metric over the values"]
     whole: Annotated[PredictionsBlock | None, OF_ALL_ROWS]
     blocks: Annotated[list[PredictionsBlock], "one per value of --by; empty if there are more than 100 values"]
 

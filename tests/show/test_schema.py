@@ -111,6 +111,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*SCORES, "--by", "k", "--by", "c", resamples="0"),
         of_report(*SCORES, "--by", "k", "--weight", "w", "--threshold", "0.5"),
         of_report(*SCORES, "--by", "v", "--frequency-weight", "f", *DROP, file="gaps.csv"),
+        of_report(*SCORES, "--by", "k", "--trend", "--min-labelled", "0.1"),
         of_report(*SCORES, "--group", "g", resamples=""),
         of_report("--label", "y", "--score", "s", "--gain-table", resamples="0"),
         of_report("--label", "y", "--score", "s", "--against", "rows*.csv", file="rows*.csv"),
@@ -125,6 +126,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.PredictionsReport: [
         of_report(*LABELS, "--by", "k", "--by", "n", resamples="0", file="rows*.csv"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
+        of_report(*LABELS, "--by", "k", "--trend", "--min-labelled", "0.1"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f", "--reference", "b"),
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),
         of_report(*TARGETS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
@@ -151,6 +153,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
 ALWAYS_NULL = {
     schema.ScoresReport: {("BlockIntervals", "resamples")},  # reports of predictions have it
     schema.GateReceipt: {("JudgedRule", "caution")},
+    schema.PredictionsReport: {("TrendValues", "n_positives")},  # reports of scores have it
     schema.PolynomialsDecomposed: {("PolynomialsDecomposed", "decomposition")},
 }
 

@@ -21,6 +21,7 @@ from fastevals.reading.sources import ReadFiles
 from fastevals.results import Interval
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ModelPair
 from fastevals.show.report.over_values import OverValues
+from fastevals.show.report.trend_data import Trend
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +37,7 @@ class ReportData:
     plan: IntervalPlan | None = None
     overs: tuple[OverValues, ...] = field(default=(), compare=False)
     whole: ReportBlock | None = field(default=None, compare=False)
+    trend: Trend | None = field(default=None, compare=False)
     n_weightless: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
     pos_label: Any = None

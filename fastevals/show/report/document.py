@@ -81,6 +81,7 @@ from fastevals.show.report.notes import (
 from fastevals.show.report.over_differences import differences_parts
 from fastevals.show.report.over_document import over_section, over_verdict
 from fastevals.show.report.rows import report_columns, shown_columns
+from fastevals.show.report.trend import trend_conclusions, trend_section
 
 THRESHOLD = "threshold"  # a column
 QUOTED = ("average_precision", "brier_score")  # beside AUC and Gini, in a model's first line of the text
@@ -108,6 +109,8 @@ class Report(ReportData, Result):
         Metrics over the values of each --by column, or of combinations, if there are two or more; `over` is the first.
     whole : ReportBlock or None
         All rows as one block, if --by divides them into several blocks.
+    trend : Trend or None
+        Metrics over ordered values, and how each value differs from the mean of the others, if wanted.
     n_weightless : int
         Number of rows left out because their weight is zero.
     left_out : LeftOut
@@ -164,19 +167,23 @@ def _report_document(report: ReportData) -> Document:
     """Return the document of a report."""
     said = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
     opening = [Later(lambda: _opening(report), TEXT)]
+    shown = all_blocks(report) if report.trend is None else all_blocks(report)[:1]
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
     if report.whole is not None:
         sections.insert(0, _section(report, report.whole, len(sections), compared))
-    sections = [*(over_section(report, over) for over in report.overs), *sections]
-    if report.overs and report.roles.kind == "scores":
+    if report.trend is not None:
+        sections = [trend_section(report.trend), *([] if report.whole is None else sections[:1])]
+    else:
+        sections = [*(over_section(report, over) for over in report.overs), *sections]
+    if report.overs and report.roles.kind == "scores" and report.trend is None:
         level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
         said.append(Fact("means", describe_means(report, report.overs[0]) + level, RICH))
     return Document(
         "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
         numbers=lambda: report_values(report),
-        points=lambda: live_points(report, all_blocks(report)),
+        points=lambda: live_points(report, shown),
     )  # fmt: skip
 
 
@@ -184,6 +191,9 @@ def _opening(report: ReportData) -> Iterator[Part]:
     """Yield what the text says first: the verdict on all rows, or on the means over the values of --by."""
     if not report.roles.by:
         yield from _summary(report, report.blocks[0])
+        return
+    if report.trend is not None:
+        yield from (Sentence(text, "verdict") for text in trend_conclusions(report.trend))
         return
     for over in report.overs:
         yield from over_verdict(report, over)

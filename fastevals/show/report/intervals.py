@@ -146,6 +146,7 @@ class Intervals:
     n_groups: int | None = None  # clusters of rows, if these are resampled
     # By model and metric, why an interval may cover the true value too rarely (see `Estimate`).
     cautions: dict[str, dict[str, str]] = field(default_factory=dict)
+    standard_errors: dict[str, dict[str, float]] = field(default_factory=dict)  # by model and metric, if drawn
 
 
 class ModelDifference(NamedTuple):
@@ -418,7 +419,16 @@ def read_intervals(
         name: {label: by_model[name].caution for label, by_model in estimates.items() if by_model[name].caution}
         for name in names
     }
-    return Intervals(BCA, "", models, pairs, undefined, n_groups, cautions)
+    return Intervals(BCA, "", models, pairs, undefined, n_groups, cautions, _errors_of(names, estimates))
+
+
+def _errors_of(
+    models: Iterable[str], estimates: Mapping[str, Mapping[str, Estimate[Any]]]
+) -> dict[str, dict[str, float]]:
+    """Return standard errors by model and metric, given estimates by metric and model."""
+    return {
+        name: {label: float(by_model[name].standard_error) for label, by_model in estimates.items()} for name in models
+    }
 
 
 def _bootstrap_difference(estimate: Any) -> ModelDifference:
@@ -460,7 +470,12 @@ def cell_intervals(
         ModelPair(names[i], names[j], {label: ModelDifference(*each[k]) for label, each in compared.items()})
         for k, (i, j) in enumerate(compared_pairs(names, plan.reference) if compared else ())
     )
-    return Intervals(CELLS, "", models, pairs, *_notes_on(estimates, metrics))
+    errors = {
+        name: {label: float(estimate.standard_error) for label, estimate in each.items()}
+        for name, each in estimates.items()
+    }
+    undefined, n_groups, cautions = _notes_on(estimates, metrics)
+    return Intervals(CELLS, "", models, pairs, undefined, n_groups, cautions, errors)
 
 
 def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:

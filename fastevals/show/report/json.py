@@ -22,6 +22,7 @@ from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_instead, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
+from fastevals.show.report.trend_data import Trend, TrendLine
 from fastevals.show.schema import json_head
 
 MOST_CELLS = 200  # classes, above which the matrix is left out
@@ -56,6 +57,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **({} if report.reference is None else {"reference": report.reference}),
             "intervals": _plan(report),
             "over": None,
+            "trend": None if report.trend is None else _trend(report.trend),
             "whole": None if report.whole is None else _block(report, report.whole),
             "blocks": [_block(report, block) for block in report.blocks],
         }
@@ -214,6 +216,49 @@ def _over_calibration(found: Sequence[Calibration | None]) -> list[dict[str, Any
 def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
     """Return intervals, null where undefined; convert the array in one call, as it may hold a million intervals."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
+
+
+# The trend ------------------------------------------------------------------------------------------------------------
+
+
+def _trend(trend: Trend) -> dict[str, Any]:
+    """Return each metric of each model over the values, with arrays in the order of the values."""
+    return {
+        "values": trend.values,
+        "n_samples": trend.n_samples,
+        "n_positives": trend.n_positives,
+        "labelled": trend.labelled,
+        "pooled_labelled": trend.pooled_labelled,
+        "min_labelled": trend.min_labelled,
+        "undecided": trend.undecided,
+        "metrics": {
+            metric: [{"name": name, **_trend_line(line)} for name, line in lines.items()]
+            for metric, lines in trend.lines.items()
+        },
+    }
+
+
+def _trend_line(line: TrendLine) -> dict[str, Any]:
+    found = line.compared
+    compared = None
+    if found is not None:
+        compared = {
+            "others": found.others,
+            "differences": found.differences,
+            "intervals": _interval_rows(found.intervals),
+            "adjusted_pvalues": found.adjusted_pvalues,
+            "is_lower": found.is_lower,
+            "is_higher": found.is_higher,
+            "pvalue_of_equality": found.pvalue_of_equality,
+            "share_beyond_chance": found.share_beyond_chance,
+        }
+    return {
+        "values": line.values,
+        "intervals": _interval_rows(line.intervals),
+        "pooled": line.pooled,
+        "pooled_interval": interval_values(line.pooled_interval),
+        "compared": compared,
+    }
 
 
 # A block --------------------------------------------------------------------------------------------------------------

@@ -61,6 +61,15 @@ class ReportOptions:
         "", "report on combinations of the values of several --by",
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
         default=False)
+    trend: bool = own(
+        "", "follow each metric over the files, or over the values of --by",
+        """bool: Follow each metric over ordered values, such as days: the values of `by` or, without it, several files,
+        each named by its path, in natural order. Each value is compared with the mean of the others; intervals and
+        p-values are simultaneous over all values.""", default=False)
+    min_labelled: float | None = own(
+        "SHARE", "with --trend: compare values with this share of labels, such as 0.9",
+        """float in [0, 1], optional: With `trend` and ``on_missing_label="drop"``, a value in which fewer rows have a
+        label is undecided, and not compared.""", parse_number)
     pos_label: Any = POS_LABEL.field(
         doc="label, optional: The positive class; 1 among 0/1, -1/1 and booleans.", goes_with=ROWS)
     threshold: float | None = own(

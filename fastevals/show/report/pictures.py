@@ -29,6 +29,7 @@ from fastevals.show.report.intervals import is_greater_better, metric_title
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.prediction_pictures import prediction_panels
+from fastevals.show.report.trend import trend_panels
 from fastevals.show.verdict import listed
 
 Floats = NDArray[np.float64]
@@ -66,6 +67,8 @@ def report_pictures(report: ReportData) -> BlockPictures:
     of_all = [("groups", panels)] if panels else []
     by = None if not report.roles.by else " and ".join(map(describe_by, report.roles.segments.groupings))
     segments = [(block.by, block.value) for block in blocks]
+    if report.trend is not None:
+        of_all = [("trend", trend_panels(report.trend))]
     of_whole = () if report.whole is None else block_panels(report, report.whole)
     return BlockPictures(
         names_of("report"), by, segments, lambda k: block_panels(report, blocks[k]), reason, of_all, of_whole

@@ -31,6 +31,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import STDIN, known_format, open_source
+from fastevals.reading.named_files import open_named_files
 from fastevals.reading.rows import LeftOut, RowReader
 from fastevals.reading.segments import RowSegments, Whole, crossed
 from fastevals.reading.sources import CSV, ReadFiles, Reading, RowRules, Source, data_name, is_path
@@ -42,7 +43,12 @@ from fastevals.show.report.intervals import ScoredRows, why_unknown_squares
 from fastevals.show.report.measure import Measure, sides_of_summary
 from fastevals.show.report.options import ReportOptions
 from fastevals.show.report.over_values import DividedRows
-from fastevals.show.report.streams import read_summaries, summary_name, summary_of_ranking
+from fastevals.show.report.streams import (
+    read_named_summaries,
+    read_summaries,
+    summary_name,
+    summary_of_ranking,
+)
 from fastevals.show.verdict import listed as listed_in_words
 
 EMBEDDED = "digits_eight (embedded)"
@@ -102,10 +108,13 @@ class ReadScores(NamedTuple):
         )
 
 
-def read_counts(argument: str, data: Any, label: str, model: str) -> ReadScores | None:
-    """Return the counts that data hold: summaries of files, a ranking, or a summary; None if they are rows."""
+def read_counts(argument: str, data: Any, label: str, model: str, *, by_file: bool = False) -> ReadScores | None:
+    """Return the counts that data hold: summaries of files, a ranking, or a summary; None if they are rows.
+
+    If `by_file`, files of summaries are blocks.
+    """
     if are_summaries(data):
-        summary = read_summaries(data)
+        summary = read_named_summaries(data) if by_file else read_summaries(data)
         return ReadScores(
             summary_name(data), summary, labels=summary.labels, left_out=summary.left_out,
             n_weightless=summary.n_weightless,
@@ -317,10 +326,10 @@ def grouped_rows(columns: NamedColumns, roles: ColumnRoles) -> list[DividedRows]
     return [DividedRows(by, *crossed([coded[name] for name in by])) for by in roles.segments.groupings]
 
 
-def open_scores(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules) -> Source:
+def open_scores(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules, *, by_file: bool = False) -> Source:
     """Open the data, or the embedded scores."""
     if data is not None:
-        return open_source(data, roles.request(rules, form))
+        return (open_named_files if by_file else open_source)(data, roles.request(rules, form))
     source = open_source(load_digits_eight(), Request(form=form))
     source.title = source.called = EMBEDDED
     return source

@@ -16,6 +16,8 @@ from fastevals.show.report.calibrated import calibration_numbers
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.notes import all_blocks
 from fastevals.show.report.over_values import OverValues
+from fastevals.show.report.trend import OTHERS
+from fastevals.show.report.trend_data import Trend
 
 Row = dict[str, Any]
 
@@ -37,6 +39,8 @@ def report_columns(report: ReportData) -> Columns:
         for row in _block_rows(block)
     ]
     rows += [_named_by(by, over.by, value) | NOTHING | row for over in report.overs for value, row in _compared(over)]
+    if report.trend is not None:
+        rows += [{"by": value} | NOTHING | row for value, row in _trended(report.trend)]
     tables = [from_rows(rows), *tables] if rows else tables
     return tables[0] if len(tables) == 1 else stack(({}, table) for table in tables)
 
@@ -98,6 +102,21 @@ def _compared(over: OverValues) -> Iterator[tuple[Any, Row]]:
         row |= {"value": float(found.differences[k]), "pvalue": float(found.adjusted_pvalues[k])}
         row["n_samples"] = int(found.n_samples[k])
         yield value, row | _ends(Interval(*found.confidence_intervals[k].tolist()))
+
+
+def _trended(trend: Trend) -> Iterator[tuple[Any, Row]]:
+    """Yield, by value, a metric minus the mean of the other values."""
+    for metric, lines in trend.lines.items():
+        for model, line in lines.items():
+            found = line.compared
+            for k, value in enumerate(trend.values if found is not None else ()):
+                assert found is not None
+                row: Row = {"model": model, "reference": OTHERS, "metric": f"{metric}(trend)"}
+                row |= {"value": float(found.differences[k]), "pvalue": float(found.adjusted_pvalues[k])}
+                yield (
+                    value,
+                    row | _ends(Interval(*found.intervals[k].tolist())) | {"n_samples": int(trend.n_samples[k])},
+                )
 
 
 def _cost_rows(costs: RowCosts) -> Iterator[Row]:

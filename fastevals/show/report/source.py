@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -28,9 +29,10 @@ from fastevals.reading.columns import (
     join_columns,
 )
 from fastevals.reading.csv import CsvForm
-from fastevals.reading.files import open_source
+from fastevals.reading.files import expand_files, open_source
+from fastevals.reading.named_files import FILE, as_paths, names_of_files, open_named_files
 from fastevals.reading.rows import LeftOut
-from fastevals.reading.sources import ReadFiles, Reading, data_name
+from fastevals.reading.sources import ReadFiles, Reading, data_name, is_path
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
@@ -81,6 +83,8 @@ from fastevals.show.report.read_scores import (
     read_rows,
     row_rules,
 )
+from fastevals.show.report.streams import paths_of_summaries, read_summaries
+from fastevals.show.report.trend import make_trend
 
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
@@ -125,7 +129,8 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
     cross = options.cross
     _check_cross(by, cross)
     weights = options.sample_weight, options.frequency_weight
-    counted = read_counts("data", data, str(label or "label"), scores[0] if scores else "score")
+    by_file = options.trend and not by and not is_divided(data)
+    counted = read_counts("data", data, str(label or "label"), scores[0] if scores else "score", by_file=by_file)
     if counted is not None:
         _check_no_columns(data, form, options, () if are_summaries(data) else scores)
     if data is None or (counted is not None and not are_summaries(data)):
@@ -135,6 +140,9 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
         label, scores = label or summary.label, scores or summary.models
         by, cross = summary.segments.columns, summary.segments.cross
         weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
+    elif by_file:
+        as_paths(data)
+        by = (FILE,)
     check_required_columns(data_name(data), label, scores)
     scores = with_reference_first(scores, options.reference)
     by_row = _has_cost_columns(options)
@@ -143,7 +151,7 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
     reading, rules = Reading.checked(options.memory, options.approximate), row_rules(options)
     own = counted
     if own is None:
-        source = open_scores(data, roles, form_of(data, options.against, form), rules)
+        source = open_scores(data, roles, form_of(data, options.against, form), rules, by_file=by_file)
         own = read_rows(source, roles, reading, rules, options.pos_label, cost_options=options if by_row else None)
         if own.reader is not None and by_row:
             refuse_unread(options, source.title)
@@ -155,6 +163,7 @@ def open_data(data: Any, options: ReportOptions, form: CsvForm) -> OpenedScores:
 def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure each model in each block, and over all values of the --by column."""
     roles, reading, own = open_data(data, options, form)
+    check_trend(options, roles)
     by_row = _has_cost_columns(options)
     with naming_rows(own.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
@@ -169,6 +178,11 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         of_other = measure.other.told(
             roles.segments.key(block.by, block.value) if block.by else None for block in measured["blocks"]
         )
+    if options.trend:
+        measured["trend"] = make_trend(
+            roles, measured, [*column_metrics(*rule)], rule.best, own.left_out, file_values(data, options, roles),
+            options.min_labelled,
+        )  # fmt: skip
     return Report(
         own.name, roles, tuple(column_metrics(*rule)), **measured,
         n_weightless=own.n_weightless, left_out=own.left_out, pos_label=own.labels[0],
@@ -194,6 +208,40 @@ def measure_scores(measure: Measure, read: ReadScores, reading: Reading) -> dict
 
 
 # Checks -----------------------------------------------------------------------------------------------------------
+
+
+def is_divided(data: Any) -> bool:
+    """Return whether data are a summary whose rows a column divides."""
+    paths = [data] if is_path(data) else data
+    if type(data).__name__ == "ScoresSummary":
+        return data.by is not None
+    if not are_summaries(data) or len(paths) > 1 or not os.path.isfile(paths[0]):
+        return False
+    return read_summaries(data).by is not None
+
+
+def check_trend(options: ReportOptions, roles: ColumnRoles) -> None:
+    """Raise unless a trend is over one column, and its options are valid."""
+    if options.min_labelled is not None:
+        check_number(option("min_labelled"), options.min_labelled, low=0, high=1)
+        if not options.trend:
+            raise ValueError(f"{option('min_labelled')} goes with {option('trend')}")
+    if not options.trend:
+        return
+    if len(roles.by) > 1:
+        raise ValueError(f"{option('trend')} is over one column of {option('by')}, got {listed(roles.by)}")
+    if options.against is not None:
+        raise ValueError(f"{option('trend')} and {option('against')} exclude each other")
+
+
+def file_values(data: Any, options: ReportOptions, roles: ColumnRoles) -> list[Any]:
+    """Return the values of a trend over files, also of files without rows."""
+    if options.by or roles.by != (FILE,):
+        return []
+    if are_summaries(data):
+        paths = paths_of_summaries(data)
+        return names_of_files(paths) if len(paths) > 1 else []
+    return names_of_files(expand_files(as_paths(data), None)[0])
 
 
 def _check_cross(by: tuple[str, ...], cross: bool) -> None:
@@ -281,6 +329,10 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
     models = with_reference_first(models, options.reference)
+    by_file = options.trend and not by
+    if by_file:
+        as_paths(data)
+        by = (FILE,)
     others: dict[str, Any] = {
         "by": by,
         "cross": options.cross,
@@ -290,7 +342,7 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called = roles.message_names()
     rules = row_rules(options)
-    source = open_source(data, roles.request(rules, form))
+    source = (open_named_files if by_file else open_source)(data, roles.request(rules, form))
     columns = join_columns(source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules)
     with naming_rows(columns.line, dropping()):
         classes = None
@@ -319,6 +371,7 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
 def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure models' predictions in each block."""
     _check_cross(tuple(options.by or ()), options.cross)
+    check_trend(options, ColumnRoles("", (), by=tuple(options.by or ())))
     names = (option("sample_weight"), option("frequency_weight"))
     check_one_weight(options.sample_weight, options.frequency_weight, names)
     plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
@@ -338,8 +391,12 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     if kind == "targets" and rows.true.size > MOST_SORTED and plan is not None:
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what}, because there are more than {MOST_SORTED:,} rows.")
+    measured = measure.rows(rows, groupings)
+    if options.trend:
+        values = file_values(data, options, roles)
+        measured["trend"] = make_trend(roles, measured, tuple(metrics), None, left_out, values, options.min_labelled)
     return Report(
-        title, roles, tuple(metrics), **measure.rows(rows, groupings), n_weightless=n_weightless,
+        title, roles, tuple(metrics), **measured, n_weightless=n_weightless,
         left_out=left_out, not_measured=tuple(not_measured), files=files, **_classes(classes),
         reference=options.reference,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.reading.columns import encode_groups
+from fastevals.reading.named_files import FILE, names_of_files
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.reading.segments import Whole
 from fastevals.reading.sources import is_path
@@ -253,6 +254,32 @@ def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: boo
     return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
 
 
+def read_named_summaries(data: Any) -> ScoresSummary:
+    """Return one summary whose blocks are the files, each with all of its rows, named by the files."""
+    if isinstance(data, ScoresSummary):
+        raise ValueError(f"{option('trend')} needs {option('by')}, or two .fe files or more, got one summary")
+    paths = paths_of_summaries(data)
+    parts = []
+    for path, name in zip(paths, names_of_files(paths), strict=True):
+        found = read_summaries(path)
+        everything = found.blocks[None] if found.by is None else with_whole(found, 1)[Whole.ROWS]
+        lacking = found.left_out._replace(by_value={name: found.left_out._replace(by_value={})})
+        parts.append(replace(found, by=FILE, cross=False, blocks={name: everything}, left_out=lacking))
+    try:
+        merged: ScoresSummary = parts[0].merge(*parts[1:])
+    except ValueError as error:
+        raise ValueError(f"{' and '.join(map(repr, paths[:3]))}: {error}") from None
+    return merged
+
+
+def paths_of_summaries(data: Any) -> list[str]:
+    """Return the paths of files and patterns."""
+    paths: list[str] = []
+    for path in map(os.fsdecode, [data] if is_path(data) else data):
+        paths += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
+    return paths
+
+
 def with_whole(summary: ScoresSummary, fewest: int = 2) -> dict[Any, CountedBlock]:
     """Return a summary's blocks; if a column divides the rows into `fewest` blocks or more, add a block of all rows."""
     segments = summary.segments
@@ -273,9 +300,7 @@ def read_summaries(data: Any) -> ScoresSummary:
     if isinstance(data, ScoresSummary):
         return data
     found: list[Any] = []
-    paths = []
-    for path in map(os.fsdecode, [data] if is_path(data) else data):
-        paths += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
+    paths = paths_of_summaries(data)
     for path in paths:
         try:
             found.append(ScoresSummary.from_bytes(read_file(path)))
