@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._naming import option
 from fastevals._text import format_label, printable, shorten_names
 from fastevals.document.document import (
     RICH,
@@ -37,6 +38,7 @@ from fastevals.show.plots.models import label_of
 from fastevals.show.report.data import ModelNumbers, ReportBlock
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, metric_title
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
+from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.trend_data import Trend, TrendLine
 
 Floats = NDArray[np.float64]
@@ -59,6 +61,12 @@ def make_trend(
     (by,) = roles.by
     blocks = {block.value: block for block in measured["blocks"] if block.value is not None}
     names = {*blocks, *(value for value in left_out.by_value if value is not None), *all_values}
+    if not blocks:
+        n = max((len(over.values) for over in measured["overs"]), default=0)
+        what = (
+            f"{printable(by)} has {n:,} values, of which at most {MOST_BLOCKS} are measured" if n else "there are none"
+        )
+        raise ValueError(f"{option('trend')} needs values with rows: {what}")
     values = sorted(names, key=natural_key)
     plan, whole = measured["plan"], measured["whole"] or next(iter(blocks.values()))
     found = [blocks.get(value) for value in values]

@@ -124,3 +124,9 @@ def test_one_file_or_other_data_without_by_are_errors(files: list[str]) -> None:
         report(files[:1], **OPTIONS)
     with pytest.raises(ValueError, match="trend needs by, or two files or more"):
         report(day_rows(1), **OPTIONS)
+
+
+def test_too_many_values_are_an_error() -> None:
+    rows = pd.concat(map(day_rows, DAYS)).reset_index(drop=True)
+    with pytest.raises(ValueError, match="trend needs values with rows: k has 150 values, of which at most 100 are"):
+        report(rows.assign(k=np.arange(len(rows)) % 150), **(OPTIONS | {"n_resamples": 0}), by="k")
