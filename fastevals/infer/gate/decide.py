@@ -13,6 +13,7 @@ from fastevals.results import Interval
 
 Outcome = Literal["pass", "fail", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = ("fail", "undecided", "pass")  # the worst first
+INCLUDES = "the interval includes"
 POWER = 0.8  # of the smallest detectable difference, and of the number of rows that are lacking
 
 
@@ -118,7 +119,7 @@ def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Le
         reason = "it would fail on its own, but not at the level that is simultaneous over all comparisons"
         return Decision("undecided", evidence.value, outer, levels.failing, reason=reason, **found, **lacking)
     ends = [end for end in allowed if inner.low <= end <= inner.high and math.isfinite(end)]
-    reason = f"the interval includes {' and '.join(f'{end:g}' for end in ends)}"
+    reason = f"{INCLUDES} {' and '.join(f'{end:g}' for end in ends)}"
     return Decision("undecided", evidence.value, inner, levels.passing, reason=reason, **found, **lacking)
 
 

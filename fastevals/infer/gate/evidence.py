@@ -248,6 +248,8 @@ class Measured:
         The units of the rarer class.
     is_equal : callable, optional
         Returns whether two models have the same predictions.
+    rest : object with the same methods `of` and `between`, optional
+        Measures the metrics that are neither closed nor resampled here.
     """
 
     def __init__(
@@ -263,8 +265,9 @@ class Measured:
         closed: ClosedForms | None = None,
         units: RarerClass | None = None,
         is_equal: Callable[[str, str], bool] = lambda one, other: one == other,
+        rest: Any = None,
     ) -> None:
-        self.specs, self.models = specs, list(models)
+        self.specs, self.models, self.rest = specs, list(models), rest
         self.values, self.replicates, self.accelerations, self.doubts = values, replicates, accelerations, doubts
         self.closed, self.units, self.is_equal, self._leave_out = closed, units, is_equal, left_out
 
@@ -307,6 +310,8 @@ class Measured:
         closed = None if self.closed is None else self.closed.of(label, model)
         if closed is not None:
             return self._of_closed(closed, self.doubts.get(label, NO_DOUBT), Limits.of(self.specs[label]))
+        if self.rest is not None:
+            return self._checked(self.rest.of(label, model))
         place = self.models.index(model)
         acceleration = self.accelerations[label][place] if label in self.accelerations else 0.0
         found = from_replicates(
@@ -322,6 +327,8 @@ class Measured:
         closed = None if self.closed is None else self.closed.between(label, model, other, factor)
         if closed is not None:
             return self._of_closed(closed)
+        if self.rest is not None:
+            return self._checked(self.rest.between(label, model, other, factor))
         one, two = self.models.index(model), self.models.index(other)
         values, replicates = self.values[label], self.replicates[label]
         with np.errstate(invalid="ignore"):  # infinite values
@@ -388,9 +395,14 @@ def measure_rows(
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
+    measure_rest: Callable[[Specs], Any] | None = None,
     progress: bool = False,
 ) -> Measured:
-    """Measure models' scores, predicted classes ("labels") or predicted numbers ("targets") on the same rows."""
+    """Measure models' scores, predicted classes ("labels") or predicted numbers ("targets") on the same rows.
+
+    `measure_rest` returns what measures the metrics that have no closed form, such as cells of many rows; by default
+    the rows are resampled.
+    """
     is_independent = groups is None and sample_weight is None
     compared: Mapping[str, Any] = predictions
     closed: ClosedRows | None = None
@@ -419,8 +431,8 @@ def measure_rows(
     }
     models = list(predictions)
     drawn = {label: spec for label, spec in specs.items() if closed is None or not closed.covers(label, models)}
-    if not drawn:
-        return Measured(specs, models, {}, {}, **known)
+    if not drawn or measure_rest is not None:
+        return Measured(specs, models, {}, {}, **known, rest=measure_rest(drawn) if drawn and measure_rest else None)
     design = SamplingDesign(groups, sample_weight, pos_label=pos_label)
     make: dict[str, Callable[..., Sample]] = {
         "scores": make_score_sample, "labels": make_prediction_sample, "targets": make_target_sample

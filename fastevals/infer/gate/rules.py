@@ -113,7 +113,7 @@ class GateRule:
             return Condition(0.0, math.inf, 1 - margin), Condition(-math.inf, 0.0, 1 + margin)
         if self.form == "equivalent to":
             return (Condition(-margin, margin),)
-        factor, end = (1 + sign * margin, 0.0) if self.is_relative else (1.0, sign * margin)
+        factor, end = (1 + sign * margin, 0.0) if self.is_relative else (1.0, sign * margin + 0.0)
         return (Condition(end, math.inf, factor) if sign > 0 else Condition(-math.inf, end, factor),)
 
 

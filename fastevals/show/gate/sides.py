@@ -89,14 +89,19 @@ class Scored:
     @cached_property
     def _measured(self) -> Measured | CellsEvidence:
         rows, settings = self.rows, self.settings
-        if rows.groups is None and (
-            rows.ranking is not None or not settings.plan(len(rows.scores)).draws(rows.n_samples)
-        ):
-            return CellsEvidence(RowsSide(rows), settings, tuple(rows.scores), lambda: _joint_rows(rows, settings))
-        rows = rows.repeated()
+        draws = settings.plan(len(rows.scores)).draws(rows.n_samples)
+
+        def in_cells(specs: Specs) -> CellsEvidence:
+            own = settings._replace(specs=specs)
+            return CellsEvidence(RowsSide(rows), own, tuple(rows.scores), lambda: _joint_rows(rows, own))
+
+        if rows.ranking is not None or (rows.are_copies and not draws):
+            return in_cells(settings.specs)
+        repeated = rows.repeated()
         return measure_rows(
-            "scores", rows.positive, rows.scores, settings.specs, settings.bootstrap,
-            groups=rows.groups, sample_weight=rows.weights, progress=settings.progress,
+            "scores", repeated.positive, repeated.scores, settings.specs, settings.bootstrap,
+            groups=repeated.groups, sample_weight=repeated.weights,
+            measure_rest=None if draws or rows.groups is not None else in_cells, progress=settings.progress,
         )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from fastevals._text import describe_segment, printable
-from fastevals.infer.gate.decide import POWER, Decision, Outcome
+from fastevals.infer.gate.decide import INCLUDES, POWER, Decision, Outcome
 from fastevals.infer.gate.rules import GateRule
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
@@ -121,7 +121,7 @@ def needs(result: RuleResult) -> list[str]:
     decision = each.decision
     where = f"In {describe_segment(result.rule.by, each.value)}: " if result.rule.by else ""
     said = []
-    if decision.reason:
+    if decision.reason and not decision.reason.startswith(INCLUDES):
         said.append(f"{where}{decision.reason}.")
     if decision.detectable > 0:
         said.append(f"{where}{_detectable(decision)}")
