@@ -346,6 +346,14 @@ class Measured:
         """Degrees of freedom of a standard error: those of the rarer class."""
         return math.inf if self.units is None else max(self.units.n - 1, 1.0)
 
+    def estimate(self, label: str, model: str) -> tuple[float, float]:
+        """Return a model's metric and its standard error, without making bounds."""
+        if self.rest is not None and (self.closed is None or self.closed.of(label, model) is None):
+            value, error = self.rest.estimate(label, model)
+            return value, error
+        found = self.of(label, model)
+        return found.value, found.standard_error
+
     def _of_equal(self, label: str, model: str, factor: float) -> Evidence:
         """Return the evidence on a metric minus `factor` times itself, which is certain if `factor` is 1."""
         if factor == 1:

@@ -17,7 +17,7 @@ from fastevals.infer.gate.rules import GateRule, bind_rules, parse_rules
 from fastevals.reading.csv import CsvForm
 from fastevals.results import MAX_RESAMPLES, NOWHERE
 from fastevals.show.commands import checked
-from fastevals.show.gate.data import Judged, Pinned, RuleResult, worst_first
+from fastevals.show.gate.data import Judged, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.opened import Champion, open_champion, open_rows
 from fastevals.show.gate.options import GateOptions
@@ -100,9 +100,9 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult:
         other = rule.other if rule.other in opened.models else champion.name
         judged = [_judge(rule, value, side, champion, model, levels) for value, side in sides[rule.by]]
         results.append(RuleResult(rule, other if rule.other is not None else None, worst_first(judged)))
-    whole = next(side for _, side in opened.sides(()))
+    whole = sides[()][0][1] if () in sides else next(side for _, side in opened.sides(()))
     labels = dict.fromkeys(rule.label for rule in bound)
-    pinned = {label: Pinned(each.value, each.standard_error) for label in labels for each in [whole.of(label, model)]}
+    pinned = {label: whole.estimate(label, model) for label in labels}
     return GateResult(
         opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
         options.undecided, options.n_resamples, options.rng, inputs=(*opened.inputs(), *champion.inputs), pinned=pinned,
@@ -146,15 +146,14 @@ def _judged_model(models: Sequence[str], champion: Champion, rules: Sequence[Gat
 
 def _judge(rule: GateRule, value: Any, side: JudgedSide, champion: Champion, model: str, levels: Levels) -> Judged:
     """Judge a rule in all rows or in a segment."""
-    own = side.of(rule.label, model)
     if rule.other is None:
+        own = side.of(rule.label, model)
         return Judged(value, side.sizes, decide(rule, [own], levels), own.value)
     if not champion.is_apart or rule.other != champion.name:
         evidence = [side.between(rule.label, model, rule.other, each.factor) for each in rule.conditions()]
-        return Judged(
-            value, side.sizes, decide(rule, evidence, levels), own.value, side.of(rule.label, rule.other).value
-        )
-    other = champion.side(rule.by, value)
+        mine, theirs = (side.estimate(rule.label, each).value for each in (model, rule.other))
+        return Judged(value, side.sizes, decide(rule, evidence, levels), mine, theirs)
+    own, other = side.of(rule.label, model), champion.side(rule.by, value)
     if other is None:
         missing = describe_segment(rule.by, value)
         decision = Decision(

@@ -29,7 +29,7 @@ from fastevals.scale.scores import ScoresSummary
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file
 from fastevals.show.gate.options import GateOptions, reading_options
-from fastevals.show.gate.sides import Counted, EvidenceSettings, Joint, JudgedSide, PinnedSide, Predicted, Scored
+from fastevals.show.gate.sides import Counted, EvidenceSettings, Joint, JudgedSide, PinnedSide, Predicted, Scored, Specs
 from fastevals.show.report.intervals import few_cells, with_losses
 from fastevals.show.report.source import counts_predictions, open_data, open_predictions
 from fastevals.show.report.streams import CertifiedBlock, summarize_rows
@@ -47,7 +47,7 @@ class ScoredSource:
         specs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, MetricSpec)}
         for label, spec in specs.items():
             _check_kind(label, spec, ("ranking", "probabilities", "cells"), "scores")
-        self.settings = EvidenceSettings(specs, options.n_resamples, options.rng, options.progress)
+        self.settings = _settings(specs, rules, options)
         is_counted = are_summaries(data) or isinstance(as_ranking("data", data), BaseRanking)
         columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
         self.roles, self.reading, self.read = open_data(data, reading_options(options, columns), form)
@@ -140,7 +140,7 @@ class PredictedSource:
             if not isinstance(rule.metric, MetricSpec):
                 raise ValueError(f"{option('rules')}: {rule.label} needs probabilities, given by {option('score')}")
             _check_kind(rule.label, rule.metric, legal, what)
-        self.settings = EvidenceSettings(specs, options.n_resamples, options.rng, options.progress)
+        self.settings = _settings(specs, rules, options)
         self.opened = open_predictions(data, reading_options(options, columns), form)
         self.title, self.roles, self.models = self.opened.title, self.opened.roles, self.opened.roles.models
         self.data, self.role = data, role
@@ -185,6 +185,16 @@ def open_rows(data: Any, options: GateOptions, rules: Sequence[GateRule], form: 
     if options.pred is not None or options.target is not None:
         return PredictedSource(data, options, rules, form, role)
     return ScoredSource(data, options, rules, form, role)
+
+
+def _settings(specs: Specs, rules: Sequence[GateRule], options: GateOptions) -> EvidenceSettings:
+    """Return what is measured; with the metrics that rules judge without another model on the same rows."""
+    models = {*(options.score or ()), *(options.pred or ())}
+    is_apart = options.reference is not None and not (
+        isinstance(options.reference, str) and options.reference in models
+    )
+    alone = frozenset(rule.label for rule in rules if rule.other is None or (is_apart and rule.other not in models))
+    return EvidenceSettings(specs, alone, options.n_resamples, options.rng, options.progress)
 
 
 def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -> None:

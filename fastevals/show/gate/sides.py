@@ -13,9 +13,11 @@ from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
-from fastevals.infer.gate.evidence import Evidence, Measured, from_normal, measure_rows
+from fastevals.infer.gate.closed import ClosedCounts
+from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.results import Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
@@ -34,6 +36,7 @@ class EvidenceSettings(NamedTuple):
     """What is measured, and how."""
 
     specs: Specs
+    alone: frozenset[str]  # metrics that rules judge without another model on the same rows
     n_resamples: int
     seed: int
     progress: bool = False
@@ -60,6 +63,9 @@ class JudgedSide(Protocol):
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a model's metric minus `factor` times another's, on the same rows."""
 
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error, which may take less than the evidence."""
+
 
 class Scored:
     """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
@@ -85,6 +91,13 @@ class Scored:
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
         return self._measured.between(label, model, other, factor)
+
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error."""
+        if label in CALIBRATION:
+            found = self.of(label, model)
+            return Pinned(found.value, found.standard_error)
+        return Pinned(*self._measured.estimate(label, model))
 
     @cached_property
     def _measured(self) -> Measured | CellsEvidence:
@@ -128,6 +141,13 @@ class Counted:
         """Return the evidence on a difference."""
         return self._measured.between(label, model, other, factor)
 
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error."""
+        if label in CALIBRATION:
+            found = self.of(label, model)
+            return Pinned(found.value, found.standard_error)
+        return Pinned(*self._measured.estimate(label, model))
+
 
 class Predicted:
     """Rows of predicted classes or numbers in memory."""
@@ -145,6 +165,11 @@ class Predicted:
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
         return self._measured.between(label, model, other, factor)
+
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error."""
+        found = self.of(label, model)
+        return Pinned(found.value, found.standard_error)
 
     @cached_property
     def _measured(self) -> Measured:
@@ -171,6 +196,10 @@ class PinnedSide:
         """Raise: a receipt has one model."""
         raise NotImplementedError
 
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a pinned metric and its standard error."""
+        return self.pinned[label]
+
 
 # Counts -------------------------------------------------------------------------------------------------------------
 
@@ -193,23 +222,24 @@ class CellsEvidence:
         pair: Callable[[], Joint] | None,
     ) -> None:
         self.side, self.settings, self.models, self.pair = side, settings, models, pair
-        self._of_model: dict[str, dict[str, Measured]] = {}
+        self._found: dict[tuple[str, str], Measured] = {}
 
     def of(self, label: str, model: str) -> Evidence:
         """Return the evidence on a model's metric."""
-        if model not in self._of_model:
-            plan, specs = self.settings.plan(len(self.models)), self.settings.specs
-            why = self.side.why_none(plan)
-            if why:
+        if (model, label) not in self._found:
+            plan = self.settings.plan(len(self.models))
+            if why := self.side.why_none(plan):
                 raise ValueError(f"there are no bounds: {why}")
-            found: dict[str, Measured] = {}
+            alone = self.settings.alone | {label}
+            specs = {name: spec for name, spec in self.settings.specs.items() if name in alone}
             for sample, metrics, doubts in self.side.drawn(model, specs, plan, None):
-                measured = Measured.of_sample(sample, metrics, [model], self.settings.bootstrap, doubts)
-                found |= dict.fromkeys(metrics, measured)
-            self._of_model[model] = found
-        if label not in self._of_model[model]:
+                measured = Measured.of_sample(
+                    sample, metrics, [model], self.settings.bootstrap, doubts, closed=self._closed(model, metrics)
+                )
+                self._found |= {(model, name): measured for name in metrics}
+        if (model, label) not in self._found:
             raise ValueError(f"{label} of {model} is unknown: it needs probabilities, or the rows in memory")
-        return self._of_model[model][label].of(label, model)
+        return self._found[model, label].of(label, model)
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
@@ -217,15 +247,36 @@ class CellsEvidence:
             raise ValueError(f"{label}: {UNPAIRED}")
         return self._together.between(label, model, other, factor)
 
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error."""
+        if self._together is None or (model, label) in self._found:
+            found = self.of(label, model)
+            return Pinned(found.value, found.standard_error)
+        place = self._together.models.index(model)
+        error = float(np.nanstd(self._together.replicates[label][:, place], ddof=1))
+        return Pinned(float(self._together.values[label][place]), error)
+
+    def _closed(self, model: str, metrics: Specs) -> ClosedCounts | None:
+        """Return the closed forms of counts that are exact and not weighted."""
+        if not isinstance(self.side, CountedSide):
+            return None
+        ranking = as_ranking(model, self.side.block.totals.summaries[model])
+        if not isinstance(ranking, Ranking) or ranking.is_weighted:
+            return None
+        return ClosedCounts(ranking.counts, metrics)
+
     @cached_property
     def _together(self) -> Measured | None:
-        if self.pair is None:
+        if self.pair is None or len(self.models) == 1:
             return None
         sums, values = self.pair()
         drawn = draw_deviations(sums, self.settings.bootstrap.key)
         models = list(sums.models)
         found = {label: np.array([values[model][label] for model in models]) for label in sums.specs}
-        return Measured(sums.specs, models, found, {label: found[label] + drawn[label] for label in sums.specs})
+        n_samples, n_positives = self.side.counts
+        rarer = min(RarerClass(n_positives, "positives"), RarerClass(n_samples - n_positives, "negatives"))
+        replicates = {label: found[label] + drawn[label] for label in sums.specs}
+        return Measured(sums.specs, models, found, replicates, units=rarer)
 
 
 def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
