@@ -67,6 +67,19 @@ def sum_by_cluster(labels: BinaryLabels, scores: Sequence[NDArray[Any]], codes: 
     return sums
 
 
+def place_each(labels: BinaryLabels, values: NDArray[Any]) -> NDArray[np.int32]:
+    """Return, for each row, twice the number of rows of the other class below it; ties count once."""
+    model = _rank(labels, values)
+    pairs, placed = _index([model]), np.empty(labels.values.size, dtype=np.int32)
+
+    def place(part: slice) -> None:
+        for _, start, rows, placements in _place(labels, [model], pairs, part):
+            placed[start + rows] = placements[0, : rows.size]
+
+    run(place, chunks(placed.size), compiles=place_rows)
+    return placed
+
+
 def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
     """Return the placement moments of counts without weights, for any number of rows."""
     n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)

@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
+from fastevals.infer.delong.placements import place_each
 from fastevals.measure.ranking_metrics import roc_auc
 from fastevals.results import Interval
 
 Floats = NDArray[np.float64]
 
+MANY = 1 << 16  # rows of a class above which placements are counted in bins without sorting
 BINS = 1024  # placements of a class are rounded to this many values if they have more
 ITERATIONS = 60  # of Newton's method with bisection
 STEP_TOLERANCE, SMALLEST_DIVISOR = 1e-12, 1e-300
@@ -51,6 +54,8 @@ class Placed(NamedTuple):
         """Count equal placements; many values become the means of bins of equal width."""
         if rows is not None:
             values, rows = values[rows > 0], rows[rows > 0]
+        if rows is None and values.size > MANY:
+            return cls._of_many(values)
         distinct, places = np.unique(values, return_inverse=True)
         counts = np.bincount(places, rows, distinct.size)
         n = int(counts.sum())
@@ -61,6 +66,17 @@ class Placed(NamedTuple):
             distinct, counts = sums[counts > 0] / counts[counts > 0], counts[counts > 0]
         shares = counts / n
         return cls(distinct, shares, n, spread, max(spread - _variance(distinct, shares), 0.0))
+
+    @classmethod
+    def _of_many(cls, values: Floats) -> Placed:
+        """Count the placements of many rows in bins, without sorting them."""
+        low, high = float(values.min()), float(values.max())
+        places = ((values - low) * ((BINS - 1) / ((high - low) or 1.0))).astype(np.intp)
+        counts = np.bincount(places)
+        kept = counts > 0
+        means, shares = np.bincount(places, values)[kept] / counts[kept], counts[kept] / values.size
+        spread = float(values.var())
+        return cls(means, shares, values.size, spread, max(spread - _variance(means, shares), 0.0))
 
 
 def _variance(values: Floats, shares: Floats) -> float:
@@ -77,15 +93,11 @@ class RowPlacements(NamedTuple):
     @classmethod
     def of(cls, positive: NDArray[np.bool_], scores: NDArray[Any]) -> RowPlacements:
         """Place the rows of both classes."""
-        own = scores[positive], scores[~positive]
-        others = np.sort(own[1]), np.sort(own[0])
-        twice = [
-            np.searchsorted(other, rows, "left") + np.searchsorted(other, rows, "right")
-            for rows, other in zip(own, others, strict=True)
-        ]
-        pairs = 2 * own[0].size * own[1].size
-        below, above = (each / (2 * max(other.size, 1)) for each, other in zip(twice, others, strict=True))
-        return cls(below, 1 - above, int(twice[0].sum()) / pairs if pairs else math.nan)
+        placed = place_each(BinaryLabels(positive, True, False), scores)
+        below, above = placed[positive], placed[~positive]  # rows of the other class, twice
+        pairs = 2 * below.size * above.size
+        auc = int(below.sum(dtype=np.int64)) / pairs
+        return cls(below / (2 * above.size), 1 - above / (2 * below.size), auc)
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ class ClosedRows:
     ) -> None:
         self.positive, self.specs, self.decide, self.scores = positive, specs, decide, scores or {}
         self._placements = cache(self._placements_of)
+        self._areas = cache(self._areas_of)
 
     @classmethod
     def of_scores(cls, positive: Flags, scores: Mapping[str, NDArray[Any]], specs: Specs) -> ClosedRows:
@@ -121,6 +122,8 @@ class ClosedRows:
 
     def covers(self, label: str, models: Sequence[str]) -> bool:
         """Return whether a metric of all models, and its differences, have closed forms."""
+        if self._has_auc(self.specs[label]):
+            return True
         return all(self.of(label, model) is not None for model in models) and all(
             self.between(label, one, two, 1.0) is not None for one, two in pairwise(models)
         )
@@ -129,7 +132,7 @@ class ClosedRows:
         """Return a model's metric; None if it has no closed form."""
         spec = self.specs[label]
         if self._has_auc(spec):
-            return _of_auc(spec, PlacementBounds.of_rows(self._placements(model)))
+            return _of_auc(spec, self._areas(model))
         decided = self._decided(spec, model)
         return None if decided is None else _of_cells(spec, self._cells(decided))
 
@@ -137,8 +140,7 @@ class ClosedRows:
         """Return a model's metric minus `factor` times another's; None if the difference has no closed form."""
         spec = self.specs[label]
         if self._has_auc(spec):
-            bounds = PlacementBounds.of_rows(self._placements(model), self._placements(other), factor)
-            return _of_auc(spec, bounds, 1 - factor, ", paired")
+            return _of_auc(spec, self._areas(model, other, factor), 1 - factor, ", paired")
         if spec.name not in SHARES or SHARES[spec.name].trials not in ALIKE:
             return None
         one, two = self._decided(spec, model), self._decided(spec, other)
@@ -163,6 +165,11 @@ class ClosedRows:
     def _placements_of(self, model: str) -> RowPlacements:
         assert self.positive is not None
         return RowPlacements.of(self.positive, self.scores[model])
+
+    def _areas_of(self, model: str, other: str | None = None, factor: float = 1.0) -> PlacementBounds:
+        return PlacementBounds.of_rows(
+            self._placements(model), None if other is None else self._placements(other), factor
+        )
 
     def _decided(self, spec: MetricSpec, model: str) -> Flags | None:
         """Return the decisions that a metric judges: positive or not, or right or not for metrics of all classes."""
