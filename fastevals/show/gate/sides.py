@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,18 +19,27 @@ from fastevals.infer.gate.closed import ClosedCounts
 from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
-from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.measure.ranking.base import Doubt
+from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
 from fastevals.results import Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
-from fastevals.show.report.intervals import ROWS_ALWAYS_DRAWN, IntervalPlan, ScoredRows, few_cells_of_rows
+from fastevals.show.report.intervals import (
+    ROWS_ALWAYS_DRAWN,
+    IntervalPlan,
+    ScoredRows,
+    few_cells,
+    few_cells_of_rows,
+    with_losses,
+)
 from fastevals.show.report.measure_predictions import PredictedRows
 from fastevals.show.report.streams import CertifiedBlock
 
 Specs = Mapping[str, MetricSpec]
 CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "intercept", "calibration_slope": "slope"}
 UNPAIRED = "a summary does not pair the models' rows: give the rows, or another summary as the reference"
+MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
 
@@ -223,23 +234,43 @@ class CellsEvidence:
     ) -> None:
         self.side, self.settings, self.models, self.pair = side, settings, models, pair
         self._found: dict[tuple[str, str], Measured] = {}
+        self._joint = cache(self._joint_of)
 
     def of(self, label: str, model: str) -> Evidence:
         """Return the evidence on a model's metric."""
         if (model, label) not in self._found:
-            plan = self.settings.plan(len(self.models))
-            if why := self.side.why_none(plan):
+            if why := self.side.why_none(self._plan):
                 raise ValueError(f"there are no bounds: {why}")
             alone = self.settings.alone | {label}
-            specs = {name: spec for name, spec in self.settings.specs.items() if name in alone}
-            for sample, metrics, doubts in self.side.drawn(model, specs, plan, None):
-                measured = Measured.of_sample(
-                    sample, metrics, [model], self.settings.bootstrap, doubts, closed=self._closed(model, metrics)
-                )
-                self._found |= {(model, name): measured for name in metrics}
+            self._measure(model, {name: spec for name, spec in self.settings.specs.items() if name in alone})
         if (model, label) not in self._found:
             raise ValueError(f"{label} of {model} is unknown: it needs probabilities, or the rows in memory")
         return self._found[model, label].of(label, model)
+
+    def _measure(self, model: str, specs: Specs) -> None:
+        """Measure metrics of a model: by normal draws if the rarer class has many rows, else by resampled cells."""
+        n_samples, n_positives = self.side.counts
+        joint = self._joint(model) if min(n_positives, n_samples - n_positives) >= MANY_ROWS else None
+        if joint is not None:
+            self._found |= {(model, name): joint for name in specs if name in joint.specs}
+            specs = {name: spec for name, spec in specs.items() if name not in joint.specs}
+        for sample, metrics, doubts in self.side.drawn(model, specs, self._plan, None) if specs else ():
+            measured = Measured.of_sample(
+                sample, metrics, [model], self.settings.bootstrap, doubts, closed=self._closed(model, metrics)
+            )
+            self._found |= {(model, name): measured for name in metrics}
+
+    def _joint_of(self, model: str) -> Measured | None:
+        """Return a model's metrics with joint draws: of all models, or from its own counts."""
+        if self._together is not None:
+            return self._together
+        if not isinstance(self.side, CountedSide) or self.side.block.totals.is_weighted:
+            return None
+        specs = self.settings.specs
+        doubts: dict[str, Doubt] = {}
+        for subject, own in self.side.block.subjects(model, specs):
+            doubts |= without_doubt(model, subject, own, takes_weights=True)[1]
+        return _draws(_joint_counts(self.side.block, model, specs), self.settings, self.side.counts, doubts)
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
@@ -265,18 +296,40 @@ class CellsEvidence:
             return None
         return ClosedCounts(ranking.counts, metrics)
 
+    @property
+    def _plan(self) -> IntervalPlan:
+        return self.settings.plan(len(self.models))
+
     @cached_property
     def _together(self) -> Measured | None:
-        if self.pair is None or len(self.models) == 1:
-            return None
-        sums, values = self.pair()
-        drawn = draw_deviations(sums, self.settings.bootstrap.key)
-        models = list(sums.models)
-        found = {label: np.array([values[model][label] for model in models]) for label in sums.specs}
-        n_samples, n_positives = self.side.counts
-        rarer = min(RarerClass(n_positives, "positives"), RarerClass(n_samples - n_positives, "negatives"))
-        replicates = {label: found[label] + drawn[label] for label in sums.specs}
-        return Measured(sums.specs, models, found, replicates, units=rarer)
+        return None if self.pair is None else _draws(self.pair(), self.settings, self.side.counts)
+
+
+def _draws(
+    joint: Joint, settings: EvidenceSettings, sizes: tuple[int, int], doubts: Any = MappingProxyType({})
+) -> Measured:
+    """Return the metrics of models with joint draws from their sums; `sizes` are all rows and the positive ones."""
+    sums, values = joint
+    drawn, models = draw_deviations(sums, settings.bootstrap.key), list(sums.models)
+    found = {label: np.array([values[model][label] for model in models]) for label in sums.specs}
+    n_samples, n_positives = sizes
+    rarer = min(RarerClass(n_positives, "positives"), RarerClass(n_samples - n_positives, "negatives"))
+    replicates = {label: found[label] + drawn[label] for label in sums.specs}
+    return Measured(sums.specs, models, found, replicates, doubts=doubts, units=rarer)
+
+
+def _joint_counts(block: CertifiedBlock, model: str, specs: Specs) -> Joint:
+    """Return the sums of one model's counts: each cell and class is a row that counts as many times as it has rows."""
+    ranking, losses = block.ranking(model), block.totals.probabilities.get(model)
+    cells = with_losses(few_cells(ranking.counts, specs, ranking._squares), losses)
+    values = {label: block.value(model, spec) for label, spec in specs.items()}
+    told = {name: spec for name, spec in specs.items() if not math.isnan(values[name]) and cells.tell(name, spec)}
+    sums, counts = JointSums({model: cells}, told), ranking.counts
+    rows = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
+    flags, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
+    kept = rows > 0
+    sums.add_all(flags[kept], {model: scores[kept]}, rows[kept])
+    return Joint(sums, {model: values})
 
 
 def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
