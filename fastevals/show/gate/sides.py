@@ -306,7 +306,7 @@ class CellsEvidence:
 
 
 def _draws(
-    joint: Joint, settings: EvidenceSettings, sizes: tuple[int, int], doubts: Any = MappingProxyType({})
+    joint: Joint, settings: EvidenceSettings, sizes: tuple[int, int], doubts: Mapping[str, Doubt] = MappingProxyType({})
 ) -> Measured:
     """Return the metrics of models with joint draws from their sums; `sizes` are all rows and the positive ones."""
     sums, values = joint
