@@ -8,7 +8,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -223,6 +223,7 @@ class Champion:
     opened: Opened | None = None
     pinned: PinnedSide | None = None
     inputs: tuple[Input, ...] = ()
+    made: dict[By, dict[Any, JudgedSide]] = field(default_factory=dict)  # its sides, kept for other rules
 
     @property
     def is_apart(self) -> bool:
@@ -234,11 +235,9 @@ class Champion:
         if self.pinned is not None:
             return None if by else self.pinned
         assert self.opened is not None
-        return self._sides(by).get(value)
-
-    def _sides(self, by: By) -> dict[Any, JudgedSide]:
-        assert self.opened is not None
-        return dict(self.opened.sides(by))
+        if by not in self.made:
+            self.made[by] = dict(self.opened.sides(by))
+        return self.made[by].get(value)
 
 
 def open_champion(options: GateOptions, own: Opened, rules: Sequence[GateRule], form: CsvForm) -> Champion:
