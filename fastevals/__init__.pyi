@@ -8,6 +8,7 @@ from fastevals._choices import Undecided
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.gate.document import GateResult
+from fastevals.show.gate.plan import GatePlan
 from fastevals.show.report.document import Report
 from typing import Any
 from fastevals import datasets as datasets
@@ -283,6 +284,7 @@ def gate(
     groups: str | None = None,
     pos_label: Any = None,
     undecided: Undecided = "undecided",
+    plan: bool = False,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
     rng: Any = 0,
@@ -293,7 +295,7 @@ def gate(
     on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     progress: bool = False,
-) -> GateResult:
+) -> GateResult | GatePlan:
     """Decide by rules whether a model may ship, as ``fastevals gate`` does: pass, fail or undecided.
 
     Parameters
@@ -330,6 +332,9 @@ def gate(
         The positive class; 1 among 0/1, -1/1 and booleans.
     undecided : {"undecided", "pass", "fail"}
         What an undecided gate counts as; by default it has an exit status of its own.
+    plan : bool
+        Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule says what true
+        value, or true difference, it assumes: "roc_auc >= 0.8 assuming 0.83"; by default the models are equal.
     n_resamples : int
         Bootstrap replicates.
     confidence_level : float in (0.5, 1)
@@ -351,8 +356,8 @@ def gate(
 
     Returns
     -------
-    GateResult
-        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome.
+    GateResult or GatePlan
+        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome. With `plan`, the rows that are needed.
 
     Raises
     ------

@@ -13,6 +13,7 @@ from fastevals import __version__
 from fastevals.infer.comparison import MetricComparison
 from fastevals.infer.costs.decisions import RowCosts
 from fastevals.infer.gain_table import GainTable
+from fastevals.infer.planning.planning import SampleSize
 from fastevals.infer.significance.cochran import CochranResult
 from fastevals.infer.significance.friedman import FriedmanResult
 from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
@@ -600,6 +601,22 @@ class GateReceipt(JsonHead):
     cautions: Annotated[list[str], "what limits the decisions"]
 
 
+class PlannedRule(TypedDict):
+    """The rows that a rule needs."""
+
+    rule: Annotated[str, "the rule as it was written"]
+    plan: Annotated[Result, "the rows, with assumptions, power and conclusion", SampleSize]
+
+
+class GatePlanned(JsonHead):
+    """``fastevals gate --plan``."""
+
+    data: Annotated[str, "name of the pilot"]
+    model: Annotated[str, "the judged model"]
+    n_samples: Annotated[int, "rows that all rules need: the most of any rule"]
+    rules: Annotated[list[PlannedRule], "the rules in the order given"]
+
+
 # fastevals bias-variance, summarize ---------------------------------------------------------------------------------
 
 
@@ -655,5 +672,5 @@ class Summarized(JsonHead):
 
 KINDS: tuple[Any, ...] = (
     *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, PredictionsDecomposed),
-    *(PolynomialsDecomposed, Summarized, GateReceipt),
+    *(PolynomialsDecomposed, Summarized, GateReceipt, GatePlanned),
 )

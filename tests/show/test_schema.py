@@ -123,6 +123,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed(*GATE, "--rule", "brier equivalent to t within 0.1", "--model", "s", *DROP, "--reference", "t"),
         lambda: printed("gate", "gaps.csv", *LABELS, *DROP, "--rule", "accuracy not worse than b by 0.3"),
     ],
+    schema.GatePlanned: [lambda: printed(*GATE, "--plan", "--reference", "t", "--rule", "auc not worse than t by 0.1")],
     schema.PredictionsReport: [
         of_report(*LABELS, "--by", "k", "--by", "n", resamples="0", file="rows*.csv"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),

@@ -136,6 +136,8 @@ def _lacking(condition: Condition, rule: GateRule, evidence: Evidence, levels: L
         return found
     is_equal = rule.other is not None and rule.form != "better than" and condition.factor == 1
     assumed = 0.0 if is_equal else value  # equal models: not the estimate, which is uncertain
+    if rule.assumed is not None and condition.factor == 1:
+        assumed = rule.assumed
     distance = min(abs(assumed - end) for end in condition[:2] if math.isfinite(end))
     if not condition.low <= assumed <= condition.high:
         reach = float(ndtri(levels.failing) + ndtri(POWER)) * error

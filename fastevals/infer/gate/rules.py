@@ -76,6 +76,8 @@ class GateRule:
         Whether the margin is a share of the other model's metric, written as a percentage.
     by : tuple of str
         Columns whose segments must each satisfy the rule; empty for all rows together.
+    assumed : float or None
+        The true value, or true difference from the other model, for which rows are planned.
     """
 
     text: str
@@ -87,6 +89,7 @@ class GateRule:
     margin: float = 0.0
     is_relative: bool = False
     by: tuple[str, ...] = ()
+    assumed: float | None = None
 
     @property
     def label(self) -> str:
@@ -231,13 +234,16 @@ class _Parser:
         text = " ".join(self.text.split())
         place = self.next
         rule = self.demand(GateRule(text, self.metric(), "at least"))
-        if self.takes("by"):
-            columns = [self.name("a column")]
-            while self.takes("x"):
-                columns.append(self.name("a column"))
-            rule = replace(rule, by=tuple(columns))
-        if self.next.kind != "end":
-            self.expect("the end of the rule, or 'by' and a column", ("by",))
+        while self.next.kind != "end":
+            if not rule.by and self.takes("by"):
+                columns = [self.name("a column")]
+                while self.takes("x"):
+                    columns.append(self.name("a column"))
+                rule = replace(rule, by=tuple(columns))
+            elif rule.assumed is None and self.takes("assuming"):
+                rule = replace(rule, assumed=self.number("the true value that is assumed")[0])
+            else:
+                self.expect("the end of the rule, 'by' and a column, or 'assuming' and a value", ("by", "assuming"))
         self.check(rule, place)
         return rule
 

@@ -87,6 +87,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge, print and write; return the exit status."""
     check_beforehand(arguments)
+    from fastevals.show.gate.document import GateResult
     from fastevals.show.gate.gate import build_gate
     from fastevals.show.gate.rule_file import with_rule_file
     from fastevals.show.gate.words import github_lines
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         return BlockPictures((), None, (), lambda _: ())
 
     show_result(arguments, found, pictures)
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if isinstance(found, GateResult) and os.environ.get("GITHUB_ACTIONS") == "true":
         for line in github_lines(found):
             if arguments.format == "text":
                 print_text(f"{line}\n")

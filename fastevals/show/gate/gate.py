@@ -21,12 +21,13 @@ from fastevals.show.gate.data import Judged, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.opened import Champion, open_champion, open_rows
 from fastevals.show.gate.options import GateOptions
+from fastevals.show.gate.plan import GatePlan, plan_gate
 from fastevals.show.gate.sides import JudgedSide
 from fastevals.show.options import takes
 
 
 @takes(GateOptions)
-def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult:
+def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | GatePlan:
     """Decide by rules whether a model may ship, as ``fastevals gate`` does: pass, fail or undecided.
 
     Parameters
@@ -43,8 +44,8 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult:
 
     Returns
     -------
-    GateResult
-        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome.
+    GateResult or GatePlan
+        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome. With `plan`, the rows that are needed.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult:
     return build_gate(data, rules, GateOptions(**options))
 
 
-def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult:
+def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | GatePlan:
     """Judge the rules with the given options."""
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     parsed = parse_rules(rules, option("rules"))
@@ -92,6 +93,8 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult:
     champion = open_champion(options, opened, parsed, form)
     bound = _bound(parsed, opened.models, champion)
     model = _judged_model(opened.models, champion, bound, options.model)
+    if options.plan:
+        return plan_gate(opened, champion, bound, model, options)
     sides = {by: list(opened.sides(by)) for by in dict.fromkeys(rule.by for rule in bound)}
     n_comparisons = sum(len(sides[rule.by]) for rule in bound)
     levels = Levels.of(level, n_comparisons)

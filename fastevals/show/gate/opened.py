@@ -105,6 +105,21 @@ class ScoredSource:
             pair = partial(_joint_of_files, counted, reader, read_as.get(key, key), self.settings)
             yield summary.segments.of_key(key)[1], Counted(counted, self.settings, pair)
 
+    def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Return one model or two as a subject of `plan_sample_size`, and what else is known of the rows."""
+        rows, summary = self.read.rows, self.read.summary
+        if rows is not None and rows.ranking is None:
+            rows = rows.repeated()
+            scores: Any = {name: rows.scores[name] for name in models} if len(models) > 1 else rows.scores[models[0]]
+            return (rows.positive, scores), {"groups": rows.groups, "sample_weight": rows.weights}
+        if len(models) > 1:
+            raise ValueError("the models' rows are needed in memory, to pair them")
+        if rows is not None:
+            return rows.ranking, {}
+        if summary is None:
+            raise ValueError("the rows are needed in memory, or a summary of them")
+        return _merged(summary).summaries[models[0]], {}
+
     def facts(self) -> dict[str, Any]:
         """Return the positive class and the rows that are left out."""
         read = self.read
@@ -155,6 +170,15 @@ class PredictedSource:
         values, codes = crossed([coded[(name,)] for name in by])
         for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
             yield value, Predicted(rows.take(part), self.kind, classes, self.settings)
+
+    def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Return one model or two as a subject of `plan_sample_size`, and what else is known of the rows."""
+        rows, classes = self.opened.rows, self.opened.classes
+        predicted: Any = (
+            {name: rows.predicted[name] for name in models} if len(models) > 1 else rows.predicted[models[0]]
+        )
+        known = {"groups": rows.groups, "sample_weight": rows.weights}
+        return (rows.true, predicted), known | {"pos_label": None if classes is None else classes.pos_label}
 
     def facts(self) -> dict[str, Any]:
         """Return the positive class and the rows that are left out."""

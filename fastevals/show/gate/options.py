@@ -51,6 +51,11 @@ class GateOptions:
         "", "count an undecided gate as passed or failed",
         """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has an exit status of its
         own.""", choices=Undecided, default="undecided")
+    plan: bool = own(
+        "", "plan rows instead: each rule ends with 'assuming VALUE'",
+        """bool: Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule says what
+        true value, or true difference, it assumes: "roc_auc >= 0.8 assuming 0.83"; by default the models are equal.""",
+        default=False)
     n_resamples: int = RESAMPLES.field(
         RESAMPLES_OF_GATE, help=f"bootstrap replicates ({RESAMPLES_OF_GATE})", doc="int: Bootstrap replicates.")
     confidence_level: float = CONFIDENCE.field(

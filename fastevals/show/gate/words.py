@@ -170,6 +170,9 @@ def _about(n: int) -> str:
 
 
 def _assumed(rule: GateRule, decision: Decision) -> str:
+    if rule.assumed is not None and decision.assumed == rule.assumed:
+        what = "value" if rule.other is None else "difference"
+        return f"if the true {what} is {rule.assumed:g}"
     if rule.other is not None and decision.assumed == 0:
         return "if the models are equal"
     return f"if the true value is the estimate, {decision.value:.4g}"

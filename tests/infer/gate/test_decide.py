@@ -87,6 +87,8 @@ def test_undecided_rules_say_what_would_decide():
     assert NormalDist(0, error).cdf(-0.005 + NormalDist().inv_cdf(0.95) * error) == pytest.approx(0.2)
     found = decide(parse_rule("roc_auc >= 0.8"), [Normal(0.81, 0.01)], Levels(0.95, 0.95))
     assert (found.assumed, found.times_rows) == (0.81, pytest.approx(z**2))
+    found = decide(parse_rule("roc_auc >= 0.8 assuming 0.82"), [Normal(0.81, 0.01)], Levels(0.95, 0.95))
+    assert (found.assumed, found.times_rows) == (0.82, pytest.approx((z / 2) ** 2))
 
 
 def test_a_relative_equivalence_needs_both_conditions():

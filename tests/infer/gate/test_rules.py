@@ -85,7 +85,7 @@ def test_rules_name_the_other_model_and_columns(text, other, by):
         ("recall at fpr=0.1, fpr=0.2 >= 0.2", "the option fpr is given twice"),
         ("recall at >= 0.2", "expected the name of an option, such as threshold=0.5 or fpr=0.01, got '>='"),
         ("ndcg@10 >= 0.5", "ndcg@10 measures ranked documents"),
-        ("roc_auc >= 0.8 for all", "expected the end of the rule, or 'by' and a column, got 'for'"),
+        ("roc_auc >= 0.8 for all", "expected the end of the rule, 'by' and a column, or 'assuming' .*, got 'for'"),
         ("roc_auc >= 0.8 by", "expected a column, got nothing"),
         ("roc_auc # 0.8", "got '#'"),
         ("roc_auc >= 0.8.5", "expected a number after >="),
@@ -97,6 +97,15 @@ def test_rules_name_the_other_model_and_columns(text, other, by):
 def test_wrong_rules_raise_with_the_place_and_what_is_meant(text, message):
     with pytest.raises(ValueError, match=message):
         parse_rule(text)
+
+
+def test_rules_state_what_is_assumed_true():
+    assert parse_rule("roc_auc >= 0.8 assuming 0.83").assumed == 0.83
+    rule = parse_rule("roc_auc not worse than a by 0.01 by region assuming -0.002")
+    assert (rule.assumed, rule.by) == (-0.002, ("region",))
+    assert parse_rule("roc_auc >= 0.8 assuming 0.83 by region").by == ("region",)
+    with pytest.raises(ValueError, match="expected the true value that is assumed, got nothing"):
+        parse_rule("roc_auc >= 0.8 assuming")
 
 
 def test_rules_must_differ_and_agree():

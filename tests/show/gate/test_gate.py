@@ -247,6 +247,40 @@ def test_rule_files(files, capsys):
         assert message in capsys.readouterr().err
 
 
+# Plans ---------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_planned_for_what_each_rule_assumes():
+    rules = ["roc_auc not worse than old by 0.01", "recall at threshold=0.5 >= 0.3 assuming 0.4"]
+    plan = fastevals.gate(COLUMNS, rules, plan=True, **ROLES)
+    one, two = plan.rules.values()
+    pilot = (Y, {name: COLUMNS[name] for name in ("new", "old")})
+    spec = fastevals.metric("recall", threshold=0.5)
+    assert (
+        one.n_samples == fastevals.plan_sample_size(pilot, "roc_auc", reference="old", effect=0, margin=0.01).n_samples
+    )
+    assert two.n_samples == fastevals.plan_sample_size((Y, COLUMNS["new"]), spec, value=0.4, bound=0.3).n_samples
+    assert plan.n_samples == max(one.n_samples, two.n_samples)
+    assert f"{plan.n_samples:,} rows let each rule pass in 80 % of samples" in " ".join(plan.to_text().split())
+    assert plan.to_dict()["rules"][1]["plan"]["n_samples"] == two.n_samples
+    assert len(plan.to_frame()) == 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("roc_auc >= 0.8", "state the true value that is assumed, such as 'roc_auc >= 0.8 assuming 0.83'"),
+        ("roc_auc >= 0.8 assuming 0.7", "no number of rows can show a rule that does not hold"),
+        ("roc_auc better than old", "state the true difference that is assumed"),
+        ("predicted/observed within 0.9 .. 1.1", "can't be planned"),
+        ("roc_auc >= 0.8 by region assuming 0.9", "segments can't be planned together"),
+    ],
+)
+def test_plans_that_lack_an_assumption(rule, message):
+    with pytest.raises(ValueError, match=message):
+        fastevals.gate(COLUMNS, rule, plan=True, model="new", **ROLES)
+
+
 # Errors -----------------------------------------------------------------------------------------------------------
 
 
