@@ -51,7 +51,7 @@ MORE = {
     "gate report": lambda: fastevals.gate(
         TABLE, ["roc_auc >= 0.1", "roc_auc better than b by day"], label="y", score=["a", "b"], n_resamples=99
     ),
-    "gate plan": lambda: fastevals.gate(
+    "gate report of planned rows": lambda: fastevals.gate(
         TABLE, "roc_auc not worse than b by 0.3", label="y", score=["a", "b"], n_resamples=99, plan=True
     ),
     "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], n_resamples=19),
