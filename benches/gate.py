@@ -9,6 +9,7 @@ digits. Each data set has 2,000 rows, 10 % positive, and two models that are cor
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,11 @@ SHIFTS = {"new": 1.5, "old": 1.6}  # of positives, in standard deviations
 CORRELATION = 0.8
 
 
-def draw(n: int, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+def draw(n: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     """Draw labels and the probabilities of two models."""
     y = rng.random(n) < PREVALENCE
     shared = rng.normal(size=n)
-    columns: dict[str, NDArray[np.generic]] = {"y": y}
+    columns: dict[str, NDArray[Any]] = {"y": y}
     for name, shift in SHIFTS.items():
         z = np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * rng.normal(size=n) + shift * y
         log_odds = shift * z - shift**2 / 2 + np.log(PREVALENCE / (1 - PREVALENCE))  # calibrated
