@@ -27,7 +27,7 @@ TOKEN = re.compile(
       | (?P<word>(?:[^\s"'`<>≥≤(),=:.]|\.(?!\.))+)""",
     re.VERBOSE,
 )
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE | re.ASCII)
 COMPARED: dict[tuple[str, ...], Form] = {
     ("better", "than"): "better than",
     ("not", "worse", "than"): "not worse than",
@@ -43,6 +43,7 @@ SIGNS: dict[str, Form] = {
 }
 FIRST_WORDS = (*SIGNS, "within", "between", "better", "not", "equivalent")
 DEMANDS = "what is demanded: >=, <=, within, better than, not worse than or equivalent to"
+PLACES = ("threshold", "best", "precision", "recall", "fpr", "tpr", "n_predicted")  # each an operating point
 EXAMPLES = "'roc_auc >= 0.8' or 'recall at fpr=0.01 not worse than champion by 0.005'"
 
 
@@ -95,6 +96,11 @@ class GateRule:
     def label(self) -> str:
         """The metric's name, with its options."""
         return str(self.metric)
+
+    @property
+    def margin_text(self) -> str:
+        """The margin as it was written: a number, or a percentage."""
+        return f"{100 * self.margin:g} %" if self.is_relative else f"{self.margin:g}"
 
     @property
     def greater_is_better(self) -> bool | None:
@@ -205,15 +211,18 @@ class _Parser:
     def expect(self, what: str, known: Sequence[str] = ()) -> NoReturn:
         """Raise because the next token is not what must come here."""
         token = self.next
-        hint = did_you_mean(token.lower, [each for each in known if each.isalpha()]) if token.kind == "word" else ""
+        words = [each for each in known if each.isalpha()]
+        hint = did_you_mean(token.lower, words) if token.kind == "word" and token.lower not in words else ""
         self.fail(f"expected {what}, got {'nothing' if token.kind == 'end' else repr(token.text)}{hint}", token)
 
     def number(self, what: str) -> tuple[float, bool]:
         """Return a number, and whether it is written as a percentage."""
         if not self.next.is_number:
             self.expect(what)
-        text = self.take().text
-        value = float(text.rstrip("%"))
+        token = self.take()
+        text, value = token.text, float(token.text.rstrip("%"))
+        if math.isinf(value):
+            self.fail(f"{text} is too large for a number", token)
         if text.endswith("%") or self.takes("%"):
             return value / 100, True
         return value, False
@@ -236,16 +245,23 @@ class _Parser:
         rule = self.demand(GateRule(text, self.metric(), "at least"))
         while self.next.kind != "end":
             if not rule.by and self.takes("by"):
-                columns = [self.name("a column")]
-                while self.takes("x"):
-                    columns.append(self.name("a column"))
-                rule = replace(rule, by=tuple(columns))
+                rule = replace(rule, by=self.columns())
             elif rule.assumed is None and self.takes("assuming"):
                 rule = replace(rule, assumed=self.number("the true value that is assumed")[0])
             else:
                 self.expect("the end of the rule, 'by' and a column, or 'assuming' and a value", ("by", "assuming"))
         self.check(rule, place)
         return rule
+
+    def columns(self) -> tuple[str, ...]:
+        """Return distinct columns, written ``a x b``."""
+        found: list[str] = []
+        while not found or self.takes("x"):
+            token = self.next
+            found.append(self.name("a column"))
+            if found[-1] in found[:-1]:
+                self.fail(f"the column {found[-1]} is given twice", token)
+        return tuple(found)
 
     def metric(self) -> MetricSpec | str:
         """Return the metric: its name, options in parentheses, and options after "at"."""
@@ -331,8 +347,8 @@ class _Parser:
         """Return the rule with the other model and the margin."""
         rule = replace(rule, other=self.name("the name of a model"))
         word = "within" if rule.form == "equivalent to" else "by"
-        coming = self.tokens[self.at + 1] if self.next.kind != "end" else self.next
-        if self.next.lower == word and coming.is_number:
+        at_number = self.tokens[self.at + 1].is_number if self.next.kind != "end" else False
+        if self.next.lower == word and at_number:
             self.take()
             place = self.next
             margin, is_relative = self.number("the margin")
@@ -343,6 +359,9 @@ class _Parser:
             return replace(rule, margin=margin, is_relative=is_relative)
         if rule.form == "better than":
             return rule
+        if self.next.lower == word:
+            self.take()
+            self.expect(f"the margin, a number such as 0.005, after '{word}'")
         self.expect(f"'{word}' and the margin, such as {word} 0.005", (word,))
 
     # Checks ---------------------------------------------------------------------------------------------------------
@@ -353,8 +372,16 @@ class _Parser:
         if isinstance(rule.metric, MetricSpec):
             if METRICS[rule.metric.name].of == "queries":
                 self.fail(f"{label} measures ranked documents, which a gate can't judge", place)
+            if len(places := [name for name in PLACES if name in rule.metric.options]) > 1:
+                self.fail(f"{listed(places)} exclude each other: a metric has one operating point", place)
             low, high = metric_bounds(rule.metric)
-            if rule.low > high or rule.high < low or (rule.margin > high - low and not rule.is_relative):
+            if rule.is_relative:
+                is_wide = rule.form == "not worse than" and direction is True and rule.margin >= 1
+            else:
+                is_wide = rule.other is not None and rule.margin >= high - low
+            if is_wide and rule.form != "better than":
+                self.fail(f"every model satisfies the rule, as the margin {rule.margin_text} is so wide", place)
+            if is_wide or rule.low > high or rule.high < low:
                 self.fail(f"no value of {label} can satisfy the rule, as it lies in [{low:g}, {high:g}]", place)
         if rule.form in ("better than", "not worse than") and direction is None:
             known = rule.metric if isinstance(rule.metric, str) else rule.metric.name

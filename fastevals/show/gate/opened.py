@@ -15,8 +15,8 @@ from typing import Any
 from fastevals._naming import dropping, option
 from fastevals._options import listed, naming_rows
 from fastevals.counting.labels import rows_by_code
-from fastevals.infer.gate.rules import GateRule
-from fastevals.measure.metric_specs import MetricSpec
+from fastevals.infer.gate.rules import PLACES, GateRule
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.measure.registry import METRICS
@@ -226,12 +226,17 @@ def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -
     entry = METRICS[spec.name]
     if entry.of not in legal:
         raise ValueError(f"{option('rules')}: {label} can't be computed from {what}")
-    placed = {"threshold", "best", "precision", "recall", "fpr", "tpr", "n_predicted"} & spec.options.keys()
+    placed = set(PLACES) & spec.options.keys()
     if what == "scores" and entry.of == "cells" and not placed:
         raise ValueError(
             f"{option('rules')}: {label} of scores needs an operating point, such as '{spec.name} at threshold=0.5' or "
             f"'{spec.name} at fpr=0.01'"
         )
+    if what == "scores":
+        try:
+            ranking_metric(spec)
+        except ValueError as error:
+            raise ValueError(f"{option('rules')}: {error} (in {label})") from None
     if what != "scores" and placed:
         raise ValueError(f"{option('rules')}: {label} has an operating point, and {what} have none")
 

@@ -55,17 +55,12 @@ def _order(one: float, other: float) -> int:
     return (one > other) - (one < other)
 
 
-def margin_text(rule: GateRule) -> str:
-    """Return a margin as it was written: a number, or a percentage."""
-    return f"{100 * rule.margin:g} %" if rule.is_relative else f"{rule.margin:g}"
-
-
 def claim(rule: GateRule, model: str, other: str | None, outcome: Outcome) -> str:
     """Return what is true of a rule that passes or fails, or the question that is undecided."""
     name, title = f"{printable(model)}'s", metric_words(rule)
     than, fails = f"{printable(str(other))}'s", outcome == "fail"
     higher, lower = ("lower", "higher") if rule.greater_is_better is False else ("higher", "lower")
-    by = f" by more than {margin_text(rule)}" if rule.margin else ""
+    by = f" by more than {rule.margin_text}" if rule.margin else ""
     if rule.form == "at least":
         said = f"{name} {title} is {'below' if fails else 'at least'} {rule.low:g}"
     elif rule.form == "at most":
@@ -78,7 +73,7 @@ def claim(rule: GateRule, model: str, other: str | None, outcome: Outcome) -> st
         said = f"{name} {title} is {'' if fails else 'not '}{lower} than {than}{by}"
     else:
         size = "more" if fails else "less"
-        said = f"{name} {title} differs from {than} by {size} than {margin_text(rule)}"
+        said = f"{name} {title} differs from {than} by {size} than {rule.margin_text}"
     return f"it is undecided whether {said}" if outcome == "undecided" else said
 
 

@@ -295,6 +295,7 @@ def test_plans_that_lack_an_assumption(rule, message):
         ("roc_auc >= 0.8", {"reference": "nobody"}, "reference must be one of the models .*, got 'nobody'"),
         ("recall >= 0.8", {}, "recall of scores needs an operating point, such as 'recall at threshold=0.5'"),
         ("rmse <= 0.8", {}, "root_mean_squared_error can't be computed from scores"),
+        ("recall at fpr=2 >= 0.8", {}, r"rules: fpr must be in \[0, 1\], got 2 \(in recall\(fpr=2\)\)"),
         ("roc_auc >= 0.8 by nothing", {}, "nothing"),
         ("roc_auc >= 0.8", {"confidence_level": 0.4}, r"confidence_level must be in \(0.5, 1\), got 0.4"),
         ("roc_auc >= 0.8", {"undecided": "maybe"}, "undecided must be"),
