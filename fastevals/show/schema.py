@@ -583,6 +583,7 @@ class GateReceipt(JsonHead):
     data: Annotated[str, "name of the data"]
     model: Annotated[str, "the judged model"]
     reference: Annotated[str | None, "the champion"]
+    kind: Annotated[Literal["scores", "labels", "targets"], "scores, predicted classes or predicted numbers"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int | None, "positive rows"]
     n_negatives: Annotated[int | None, "negative rows"]

@@ -63,6 +63,8 @@ class Decision:
         The true value that `times_rows` assumes.
     caution : str
         Why the bounds may be wrong more often than their level says; empty if there is no known reason.
+    factor : float
+        The judged quantity is the metric minus `factor` times the other model's; not 1 if the margin is a percentage.
     """
 
     outcome: Outcome
@@ -76,6 +78,7 @@ class Decision:
     times_rows: float = math.nan
     assumed: float = math.nan
     caution: str = ""
+    factor: float = 1.0
 
 
 def decide(rule: GateRule, evidence: Sequence[Evidence], levels: Levels) -> Decision:
@@ -98,7 +101,9 @@ def worst_outcome(outcomes: Sequence[Outcome]) -> Outcome:
 
 def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Levels) -> Decision:
     allowed = Interval(condition.low, condition.high)
-    found: dict[str, Any] = {"allowed": allowed, "method": evidence.method, "caution": evidence.caution}
+    found: dict[str, Any] = {
+        "allowed": allowed, "method": evidence.method, "caution": evidence.caution, "factor": condition.factor
+    }  # fmt: skip
     if evidence.why_none:
         nowhere = Interval(math.nan, math.nan)
         return Decision("undecided", evidence.value, nowhere, levels.passing, reason=evidence.why_none, **found)
@@ -114,9 +119,13 @@ def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Le
     is_below = inner.high < allowed.high if rule.is_strict else inner.high <= allowed.high
     if is_above and is_below:
         return Decision("pass", evidence.value, inner, levels.passing, **found)
+    if few := evidence.why_unbounded(levels.passing):
+        return Decision("undecided", evidence.value, inner, levels.passing, reason=few, **found)
     lacking = _lacking(condition, rule, evidence, levels)
     if inner.high < allowed.low or inner.low > allowed.high:
         reason = "it would fail on its own, but not at the level that is simultaneous over all comparisons"
+        if few := evidence.why_unbounded(levels.failing):
+            reason = f"{reason}: {few}"
         return Decision("undecided", evidence.value, outer, levels.failing, reason=reason, **found, **lacking)
     ends = [end for end in allowed if inner.low <= end <= inner.high and math.isfinite(end)]
     reason = f"{INCLUDES} {' and '.join(f'{end:g}' for end in ends)}"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, show
 from fastevals._validation.labels import as_groups
 from fastevals.infer.bootstrap.bootstrap import (
@@ -77,6 +78,8 @@ class Evidence:
         Why there are no bounds; empty if there are.
     fixed_error : float
         The part of the standard error that more rows of the subject do not reduce.
+    n_replicates : int
+        Replicates that make the bounds; 0 if none do.
     """
 
     value: float
@@ -87,6 +90,7 @@ class Evidence:
     caution: str = ""
     why_none: str = ""
     fixed_error: float = 0.0
+    n_replicates: int = 0
 
     def bound(self, level: float, side: Side) -> float:
         """Return the bound on one side: the true value is beyond it with a probability of 1 - level; NaN if none."""
@@ -94,6 +98,14 @@ class Evidence:
             raise ValueError(f"level must be above 0.5 and below 1, got {show(level)}")
         low, high = NOWHERE if self.why_none else self.interval(level)
         return float(low if side == "low" else high)
+
+    def why_unbounded(self, level: float) -> str:
+        """Why the bounds at a level are the limits of the metric; empty if there are enough replicates."""
+        least = fewest_replicates(level)
+        if not 0 < self.n_replicates < least:
+            return ""
+        have = f"{self.n_replicates:,} replicates are too few for bounds at this level"
+        return f"{have}, {option('n_resamples')} must be at least {least:,}"
 
     def without(self, why_none: str) -> Evidence:
         """Return the same estimate without bounds."""
@@ -134,6 +146,11 @@ class RarerClass(NamedTuple):
         return min(found)
 
 
+def fewest_replicates(level: float) -> int:
+    """Return how many replicates a one-sided bound at a level needs."""
+    return math.ceil(1 / (1 - level) - 1e-9) - 1
+
+
 def from_replicates(
     value: float,
     replicates: Floats,
@@ -161,7 +178,7 @@ def from_replicates(
     def interval(level: float) -> Interval:
         from scipy.special import ndtri, stdtrit
 
-        if (1 - level) * (defined.size + 1) < 1:
+        if defined.size < fewest_replicates(level):
             return Interval(*limits.bounds)
         low, high = confidence_interval(
             "BCa", defined, value, confidence_level=2 * level - 1, alternative="two-sided",
@@ -174,7 +191,7 @@ def from_replicates(
         return Interval(float(low), float(high))
 
     method = interval_method("BCa", limits) if limits.optimized is not None else BCA_OR_T
-    found = Evidence(value, error, method, interval, n_undefined)
+    found = Evidence(value, error, method, interval, n_undefined, n_replicates=defined.size)
     return found.without(why_none) if why_none else found
 
 
@@ -184,6 +201,8 @@ def _why_none(value: float, defined: Floats, n: int) -> str:
         return "the metric is undefined"
     if not np.isfinite(defined).all():
         return "the metric is infinite in some replicates"
+    if n < 2:
+        return f"{option('n_resamples')}={n} is too few replicates"
     if defined.size < (1 - MOST_UNDEFINED) * n or defined.size < 2:
         return f"the metric is undefined in {n - defined.size} of {n} replicates"
     if float(defined.max() - defined.min()) <= TIE * abs(value):
@@ -223,6 +242,7 @@ def difference(one: Evidence, other: Evidence, factor: float = 1.0) -> Evidence:
     return Evidence(
         value, error, f"{method}, combined (MOVER)", interval, max(one.n_undefined, other.n_undefined), cautions,
         one.why_none or other.why_none, factor * other.standard_error,
+        min(filter(None, (one.n_replicates, other.n_replicates)), default=0),
     )  # fmt: skip
 
 

@@ -15,6 +15,16 @@ from fastevals.show.gate.inputs import Input
 EXIT_STATUS: dict[Outcome, int] = {"pass": 0, "fail": 3, "undecided": 4}
 
 
+class OtherModel(NamedTuple):
+    """The model that a rule compares with."""
+
+    name: str
+    place: str = ""  # of its rows, such as "in monday.parquet"; empty if they are the judged model's
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.place}".rstrip()
+
+
 class Sizes(NamedTuple):
     """Rows, and rows by class where there are two classes."""
 
@@ -38,7 +48,7 @@ class RuleResult:
     """A rule with its decision in all rows, or in each segment."""
 
     rule: GateRule
-    other: str | None  # the other model, in words
+    other: OtherModel | None  # that the rule compares with
     judged: tuple[Judged, ...]  # of segments: the worst first
 
     @property

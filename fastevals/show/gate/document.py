@@ -174,14 +174,15 @@ def _facts(found: GateData) -> Iterator[Fact]:
         yield Fact("weightless", f"{found.n_weightless:,} rows with weight 0 are left out")
     methods = {each.decision.method for result in found.results for each in result.judged if each.decision.method}
     level = f"{100 * found.levels.passing:g} %"
-    said = f"a rule passes by one-sided {level} bounds, and fails by bounds that are "
-    said += (
-        f"simultaneous at {level} over {found.n_comparisons} comparisons (Bonferroni)"
-        if found.n_comparisons > 1
-        else "one-sided, too"
-    )
+    said = f"a rule passes or fails by one-sided {level} bounds"
+    if found.n_comparisons > 1:
+        said = (
+            f"a rule passes by one-sided {level} bounds, and fails by bounds that are simultaneous at {level} over "
+            f"{found.n_comparisons:,} comparisons (Bonferroni)"
+        )
     yield Fact("bounds", said)
-    yield Fact("methods", ", ".join(sorted(methods)) + f"; {found.n_resamples} replicates, seed {found.seed}")
+    resampled = f"bootstraps have {found.n_resamples:,} replicates and seed {found.seed}"
+    yield Fact("methods", "; ".join([*sorted(methods), resampled]))
     if found.roles is not None and found.roles.groups is None:
         yield Fact("clusters", INDEPENDENT.format(option("groups")))
 
@@ -207,6 +208,7 @@ def receipt(found: GateData) -> dict[str, Any]:
             "data": found.data,
             "model": found.model,
             "reference": found.reference,
+            "kind": found.kind,
             "n_samples": found.sizes.n_samples,
             "n_positives": found.sizes.n_positives,
             "n_negatives": found.sizes.n_negatives,
@@ -235,7 +237,7 @@ def _rule_values(result: RuleResult) -> dict[str, Any]:
         "outcome": result.outcome,
         "metric": rule.label,
         "form": rule.form,
-        "reference": result.other,
+        "reference": None if result.other is None else str(result.other),
         "margin": rule.margin if rule.other is not None else None,
         "relative": rule.is_relative,
         "by": list(rule.by),

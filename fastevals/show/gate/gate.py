@@ -13,13 +13,13 @@ from fastevals._random import seed_number
 from fastevals._text import describe_segment, printable
 from fastevals.infer.gate.decide import Decision, Levels, decide
 from fastevals.infer.gate.evidence import difference
-from fastevals.infer.gate.rules import GateRule, bind_rules, parse_rules
+from fastevals.infer.gate.rules import CALIBRATION, CHAMPION, GateRule, bind_rules, parse_rules
 from fastevals.reading.csv import CsvForm
 from fastevals.results import MAX_RESAMPLES, NOWHERE
 from fastevals.show.commands import checked
-from fastevals.show.gate.data import Judged, RuleResult, worst_first
+from fastevals.show.gate.data import Judged, OtherModel, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
-from fastevals.show.gate.opened import Champion, open_champion, open_rows
+from fastevals.show.gate.opened import Champion, model_of, open_champion, open_rows
 from fastevals.show.gate.options import GateOptions
 from fastevals.show.gate.plan import GatePlan, plan_gate
 from fastevals.show.gate.sides import JudgedSide
@@ -90,9 +90,9 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     check_integer(option("n_resamples"), options.n_resamples, low=1, high=MAX_RESAMPLES)
     options = replace(options, rng=seed_number(option("rng"), options.rng))
     opened = open_rows(data, options, parsed, form, "data")
-    champion = open_champion(options, opened, parsed, form)
+    model = _judged_model(opened.models, parsed, options)
+    champion = open_champion(options, opened, model, parsed, form)
     bound = _bound(parsed, opened.models, champion)
-    model = _judged_model(opened.models, champion, bound, options.model)
     if options.plan:
         return plan_gate(opened, champion, bound, model, options)
     sides = {by: list(opened.sides(by)) for by in dict.fromkeys(rule.by for rule in bound)}
@@ -100,9 +100,11 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     levels = Levels.of(level, n_comparisons)
     results = []
     for rule in bound:
-        other = rule.other if rule.other in opened.models else champion.name
+        other = champion.model if rule.other is not None else None
+        if rule.other in opened.models:
+            other = OtherModel(str(rule.other))
         judged = [_judge(rule, value, side, champion, model, levels) for value, side in sides[rule.by]]
-        results.append(RuleResult(rule, other if rule.other is not None else None, worst_first(judged)))
+        results.append(RuleResult(rule, other, worst_first(judged)))
     whole = sides[()][0][1] if () in sides else next(side for _, side in opened.sides(()))
     labels = dict.fromkeys(rule.label for rule in bound)
     pinned = {label: whole.estimate(label, model) for label in labels}
@@ -122,28 +124,36 @@ def _bound(rules: Sequence[GateRule], models: Sequence[str], champion: Champion)
             raise ValueError(
                 f"{name}: {rule.text!r} compares with the champion, but there is none: give {option('reference')}"
             )
+        if rule.label in CALIBRATION and rule.other in models:
+            raise ValueError(
+                f"{name}: {rule.label} of two models on the same rows can't be compared: demand 'within LOW .. HIGH' "
+                f"(in {rule.text!r})"
+            )
     return bound
 
 
-def _judged_model(models: Sequence[str], champion: Champion, rules: Sequence[GateRule], chosen: str | None) -> str:
-    """Return the model that the rules judge: the only one that they compare with nothing else."""
+def _judged_model(models: Sequence[str], rules: Sequence[GateRule], options: GateOptions) -> str:
+    """Return the model that the rules judge: the only one that is neither the reference nor named in a rule."""
+    chosen, reference = options.model, model_of(options.reference, models)
+    compared = {rule.other for rule in bind_rules(rules, models, reference or CHAMPION, option("rules"))}
     if chosen is not None:
         if chosen not in models:
             raise ValueError(
                 f"{option('model')} must be one of {listed(models)}, got {chosen!r}{did_you_mean(chosen, models)}"
             )
-        if any(rule.other == chosen for rule in rules):
+        if chosen == reference:
+            raise ValueError(f"{option('model')} and {option('reference')} must be two models, got {chosen!r} as both")
+        if chosen in compared:
             raise ValueError(f"{option('rules')} compare {chosen} with itself, because {option('model')} names it")
         return chosen
-    others = {champion.name, *(rule.other for rule in rules)}
-    left = [model for model in models if model not in others]
+    left = [model for model in models if model not in {reference, *compared}]
     if len(left) == 1:
         return left[0]
     if not left:
         raise ValueError(f"no model is left to judge among {listed(models)}: all of them are compared with")
     raise ValueError(
-        f"one model is judged, but there are {listed(left)}: name it with {option('model')}, or the champion with "
-        f"{option('reference')}"
+        f"one model is judged, but there are {listed(left)}: name it with {option('model')}"
+        + (f", or the champion with {option('reference')}" if options.reference is None else "")
     )
 
 

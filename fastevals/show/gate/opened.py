@@ -26,13 +26,15 @@ from fastevals.reading.segments import crossed
 from fastevals.reading.sources import is_path
 from fastevals.scale.paired import JointSums
 from fastevals.scale.scores import ScoresSummary
-from fastevals.show.gate.data import Pinned, Sizes
+from fastevals.show.gate.data import OtherModel, Pinned, Sizes
+from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file
 from fastevals.show.gate.options import GateOptions, reading_options
 from fastevals.show.gate.sides import Counted, EvidenceSettings, Joint, JudgedSide, PinnedSide, Predicted, Scored, Specs
 from fastevals.show.report.intervals import few_cells, with_losses
 from fastevals.show.report.source import counts_predictions, open_data, open_predictions
 from fastevals.show.report.streams import CertifiedBlock, summarize_rows
+from fastevals.show.schema import SCHEMA_VERSION
 
 By = tuple[str, ...]
 RECEIPT = ".json"  # suffix of a receipt's file
@@ -49,6 +51,8 @@ class ScoredSource:
             _check_kind(label, spec, ("ranking", "probabilities", "cells"), "scores")
         self.settings = _settings(specs, rules, options)
         is_counted = are_summaries(data) or isinstance(as_ranking("data", data), BaseRanking)
+        if divided := [rule.text for rule in rules if rule.by and is_counted and not are_summaries(data)]:
+            raise ValueError(f"{option('rules')}: {divided[0]!r} needs rows, and counts have no columns")
         columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
         self.roles, self.reading, self.read = open_data(data, reading_options(options, columns), form)
         self.title, self.models = self.read.name, self.roles.models
@@ -248,11 +252,16 @@ def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -
 class Champion:
     """What rules compare with: a model of the same rows, other rows, a receipt, or nothing."""
 
-    name: str | None = None
+    model: OtherModel | None = None
     opened: Opened | None = None
     pinned: PinnedSide | None = None
     inputs: tuple[Input, ...] = ()
     made: dict[By, dict[Any, JudgedSide]] = field(default_factory=dict)  # its sides, kept for other rules
+
+    @property
+    def name(self) -> str | None:
+        """The champion in words."""
+        return None if self.model is None else str(self.model)
 
     @property
     def is_apart(self) -> bool:
@@ -262,66 +271,106 @@ class Champion:
     def side(self, by: By, value: Any) -> JudgedSide | None:
         """Return the champion's rows of a value; None if there are none."""
         if self.pinned is not None:
-            return None if by else self.pinned
+            return self.pinned
         assert self.opened is not None
         if by not in self.made:
             self.made[by] = dict(self.opened.sides(by))
         return self.made[by].get(value)
 
 
-def open_champion(options: GateOptions, own: Opened, rules: Sequence[GateRule], form: CsvForm) -> Champion:
-    """Open the reference: a model among the data's, or else other rows or a receipt."""
-    reference = options.reference
+def model_of(reference: Any, models: Sequence[str]) -> str | None:
+    """Return the model of the same rows that is the reference; None if other rows are, or nothing is."""
+    reference = _only(reference)
+    return reference if isinstance(reference, str) and reference in models else None
+
+
+def _only(reference: Any) -> Any:
+    """Return the only one of a list, or what is given; paths become text."""
     if isinstance(reference, (list, tuple)) and len(reference) == 1:
         reference = reference[0]
+    return os.fsdecode(reference) if isinstance(reference, os.PathLike) else reference
+
+
+def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence[GateRule], form: CsvForm) -> Champion:
+    """Open the reference: a model among the data's, or else the judged model on other rows or in a receipt."""
+    reference = _only(options.reference)
     if reference is None:
         return Champion()
-    if isinstance(reference, str) and reference in own.models:
-        return Champion(reference)
+    if (name := model_of(reference, own.models)) is not None:
+        return Champion(OtherModel(name))
     compared = [rule for rule in rules if rule.other is not None and rule.other not in own.models]
-    if isinstance(reference, str) and reference.endswith(RECEIPT):
-        return _read_receipt(reference)
+    if isinstance(reference, GateResult) or (isinstance(reference, str) and reference.endswith(RECEIPT)):
+        if divided := [rule.text for rule in compared if rule.by]:
+            raise ValueError(
+                f"{option('reference')}: a receipt pins results of all rows, so rules on segments can't compare with "
+                f"it (in {divided[0]!r})"
+            )
+        return _of_receipt(reference, own)
     if isinstance(reference, str) and not _files(reference):
         raise ValueError(
             f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
         )
-    names: dict[str, Any] = {"score": own.models, "label": own.roles.truth}
+    names: dict[str, Any] = {"score": (model,), "label": own.roles.truth}
     if own.kind != "scores":
-        names = {"pred": own.models}
+        names = {"pred": (model,)}
     opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
-    _check_same_classes(own, opened)
-    return Champion(f"{' and '.join(own.models)} in {_short_title(opened)}", opened, inputs=opened.inputs())
+    _check_same_classes(own, opened.facts()["pos_label"])
+    return Champion(OtherModel(model, f"in {_short_title(opened)}"), opened, inputs=opened.inputs())
 
 
 def _short_title(opened: Opened) -> str:
     return os.path.basename(opened.title) if _files(opened.data) else opened.title
 
 
-def _check_same_classes(own: Opened, other: Opened) -> None:
-    mine, its = own.facts()["pos_label"], other.facts()["pos_label"]
+def _check_same_classes(own: Opened, its: Any) -> None:
+    mine = own.facts()["pos_label"]
     if mine is not None and its is not None and mine != its:
         raise ValueError(f"{option('reference')}: its positive class is {its!r}, and the data's is {mine!r}")
 
 
-def _read_receipt(path: str) -> Champion:
-    """Read a receipt as the champion."""
-    called = f"{option('reference')} {path!r}"
-    with open(path, encoding="utf-8") as file:
-        try:
-            found = json.load(file)
-        except ValueError as error:
-            raise ValueError(f"{called} is not JSON: {error}") from None
+def _of_receipt(reference: str | GateResult, own: Opened) -> Champion:
+    """Return a receipt, or the file of one, as the champion."""
+    inputs: tuple[Input, ...] = ()
+    if isinstance(reference, GateResult):
+        called, by, found = option("reference"), "", reference.to_dict()
+    else:
+        called, by = f"{option('reference')} {reference!r}", f" (pinned by {os.path.basename(reference)})"
+        with open(reference, encoding="utf-8") as file:
+            try:
+                found = json.load(file)
+            except ValueError as error:
+                raise ValueError(f"{called} is not JSON: {error}") from None
+        inputs = (input_of_file("reference", reference),)
+    if not isinstance(found, dict) or not {"pinned", "model", "data", "schema_version"} <= found.keys():
+        raise ValueError(f"{called} is not a receipt of fastevals gate")
+    if (version := found["schema_version"]) != SCHEMA_VERSION:
+        raise ValueError(f"{called} has schema_version {version}, and this version of fastevals reads {SCHEMA_VERSION}")
+    if (kind := found.get("kind", own.kind)) != own.kind:
+        raise ValueError(f"{called} is of {kind}, and the data are {own.kind}")
+    _check_same_classes(own, found.get("pos_label"))
     try:
         pinned = {
-            str(label): Pinned(*(math.nan if each[name] is None else float(each[name]) for name in Pinned._fields))
+            str(label): Pinned(*(_number(each[name]) for name in Pinned._fields))
             for label, each in found["pinned"].items()
         }
-        model, data = str(found["model"]), str(found["data"])
-        sizes = Sizes(int(found["n_samples"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"{called} is not a receipt of fastevals gate: {error!r}") from None
-    name = f"{model} in {os.path.basename(data)} (pinned by {os.path.basename(path)})"
-    return Champion(name, pinned=PinnedSide(pinned, sizes, called), inputs=(input_of_file("reference", path),))
+        n_positives, n_negatives = (
+            None if found[name] is None else int(found[name]) for name in ("n_positives", "n_negatives")
+        )
+        sizes = Sizes(int(found["n_samples"]), n_positives, n_negatives)
+        if any(each.standard_error < 0 for each in pinned.values()):
+            raise ValueError
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ValueError(f"{called} is a receipt with damaged numbers: run the gate of the champion again") from None
+    place = f"in {os.path.basename(str(found['data']))}{by}"
+    return Champion(OtherModel(str(found["model"]), place), pinned=PinnedSide(pinned, sizes, called), inputs=inputs)
+
+
+def _number(value: Any) -> float:
+    """Return a number of a receipt, where null is NaN."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (value is None or is_number or value in ("Infinity", "-Infinity")):
+        raise ValueError
+    return math.nan if value is None else float(value)
 
 
 def _files(data: Any) -> list[str]:

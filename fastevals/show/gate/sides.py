@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from fastevals._options import listed
+from fastevals._options import UndefinedMetricWarning, listed
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.calibration.calibration import calibration
@@ -201,7 +202,14 @@ class PinnedSide:
         """Return the evidence on a pinned metric, whichever model it is."""
         if label not in self.pinned:
             raise ValueError(f"{self.name} has no {label}: it pins {listed(self.pinned)}")
-        return from_normal(*self.pinned[label], "pinned")
+        value, error = self.pinned[label]
+        found = from_normal(value, error, "pinned")
+        if not 0 < error < math.inf:
+            return found.without(f"the receipt has no usable standard error of {label}")
+        if self.sizes.n_positives is None or self.sizes.n_negatives is None:
+            return found
+        rarer = min(RarerClass(self.sizes.n_positives, "positives"), RarerClass(self.sizes.n_negatives, "negatives"))
+        return found.without(f"the receipt is of {rarer.why_few}") if rarer.why_few else found
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Raise: a receipt has one model."""
@@ -349,7 +357,13 @@ def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
 def _calibrated(label: str, measure: Callable[[float], Calibration]) -> Evidence:
     """Return the evidence on a quantity of calibration, which `measure` returns with intervals at a level."""
     name = CALIBRATION_FIELDS[label]
-    found = cache(lambda level: getattr(measure(level), name))
+
+    @cache
+    def found(level: float) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return getattr(measure(level), name)
+
     estimate = found(0.9)
 
     def interval(level: float) -> Interval:

@@ -11,7 +11,7 @@ from fastevals.infer.gate.rules import GateRule
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
-from fastevals.show.gate.data import GateData, RuleResult, Sizes
+from fastevals.show.gate.data import GateData, OtherModel, RuleResult, Sizes
 from fastevals.show.verdict import listed
 
 VERBS: dict[Outcome, tuple[str, str]] = {
@@ -55,10 +55,15 @@ def _order(one: float, other: float) -> int:
     return (one > other) - (one < other)
 
 
-def claim(rule: GateRule, model: str, other: str | None, outcome: Outcome) -> str:
+def possessive(other: OtherModel) -> str:
+    """Return "old's", or "new's in monday.parquet"."""
+    return f"{printable(other.name)}'s {printable(other.place)}".rstrip()
+
+
+def claim(rule: GateRule, model: str, other: OtherModel | None, outcome: Outcome) -> str:
     """Return what is true of a rule that passes or fails, or the question that is undecided."""
     name, title = f"{printable(model)}'s", metric_words(rule)
-    than, fails = f"{printable(str(other))}'s", outcome == "fail"
+    than, fails = "" if other is None else possessive(other), outcome == "fail"
     higher, lower = ("lower", "higher") if rule.greater_is_better is False else ("higher", "lower")
     by = f" by more than {rule.margin_text}" if rule.margin else ""
     if rule.form == "at least":
@@ -80,6 +85,8 @@ def claim(rule: GateRule, model: str, other: str | None, outcome: Outcome) -> st
 def numbers_text(rule: GateRule, decision: Decision) -> str:
     """Return the judged quantity with the interval that decided."""
     what = "" if rule.other is None else "difference "
+    if decision.factor != 1:
+        what = f"the value minus {100 * decision.factor:g} % of the other: "
     low, high = end_texts(decision.interval, decision.allowed)
     value = end_texts(Interval(decision.value, decision.value), decision.allowed)[0]
     if math.isnan(decision.interval.low):
@@ -89,7 +96,9 @@ def numbers_text(rule: GateRule, decision: Decision) -> str:
 
 def level_text(level: float) -> str:
     """Return the level of a two-sided interval whose ends are one-sided at a level."""
-    return f"{100 * (2 * level - 1):.4g} %"
+    outside = 200 * (1 - level)
+    decimals = 1 - math.floor(math.log10(outside)) if outside < 0.1 else 2
+    return f"{100 - outside:.{decimals}f}".rstrip("0").rstrip(".") + " %"
 
 
 def rule_sentence(found: GateData, result: RuleResult) -> str:
@@ -103,9 +112,13 @@ def rule_sentence(found: GateData, result: RuleResult) -> str:
     alike = [each for each in result.judged if each.decision.outcome == result.outcome]
     n, total = len(alike), len(result.judged)
     first = describe_segment(rule.by, worst.value)
+    if total == 1:
+        return f"{said} in the only segment ({first}; {numbers})."
     if result.outcome == "pass":
         return f"{said} in each of {total} segments (closest to the limit: {first}; {numbers})."
-    return f"{said} in {n} of {total} segments (the furthest: {first}; {numbers})."
+    which = "furthest from the limit" if result.outcome == "fail" else "closest to failing"
+    which = "among them" if math.isnan(worst.decision.value) else which
+    return f"{said} in {n} of {total} segments ({which}: {first}; {numbers})."
 
 
 def needs(result: RuleResult) -> list[str]:
@@ -141,11 +154,10 @@ def _detectable(decision: Decision) -> str:
 def _lacking(rule: GateRule, decision: Decision, sizes: Sizes) -> str:
     power = f"with a power of {100 * POWER:g} % {_assumed(rule, decision)}"
     if math.isinf(decision.times_rows):
-        return f"no number of rows decides {power}" + (
-            ": the reference is too uncertain." if decision.assumed != decision.value else "."
-        )
+        is_inside = decision.allowed.low < decision.assumed < decision.allowed.high
+        return f"no number of rows decides {power}" + (": the reference is too uncertain." if is_inside else ".")
     if decision.times_rows <= 1:
-        return f"so many rows decide {power}, but these do not: collect other rows."
+        return f"a new sample of {sizes.n_samples:,} rows decides {power}."
     rows, of_class = more_rows(decision, sizes.n_samples), ""
     if sizes.n_positives is not None and sizes.n_negatives is not None:
         n, which = min((sizes.n_positives, "positive"), (sizes.n_negatives, "negative"))
@@ -178,9 +190,13 @@ def verdict(found: GateData) -> list[str]:
     counts, n = found.count(), len(found.results)
     model = printable(found.model)
     if found.outcome == "pass":
-        head = f"PASS: {model} may ship. {'All ' if n > 1 else 'The '}{f'{n} rules pass' if n > 1 else 'rule passes'}."
+        all_pass = "The rule passes" if n == 1 else "Both rules pass" if n == 2 else f"All {n} rules pass"
+        head = f"PASS: {model} may ship. {all_pass}."
     else:
-        parts = [f"{k} of {n} rules {VERBS[outcome][k > 1]}" for outcome, k in counts.items() if outcome != "pass"]
+        which = "The rule" if n == 1 else "{k} of {n} rules"
+        parts = [
+            f"{which.format(k=k, n=n)} {VERBS[outcome][k > 1]}" for outcome, k in counts.items() if outcome != "pass"
+        ]
         may = "may not ship" if found.outcome == "fail" else "can't be judged yet"
         head = f"{WORD[found.outcome]}: {model} {may}. {listed(parts)}."
         if found.outcome == "undecided" and found.undecided in COUNTS_AS:

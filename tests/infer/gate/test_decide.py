@@ -23,6 +23,9 @@ class Normal:
     why_none: str = ""
     fixed_error: float = 0.0
 
+    def why_unbounded(self, level):
+        return ""
+
     def bound(self, level, side):
         reach = NormalDist().inv_cdf(level) * self.standard_error
         return self.value - reach if side == "low" else self.value + reach

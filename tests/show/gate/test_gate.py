@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 
 import fastevals
 from fastevals.show.cli import main
+from fastevals.show.gate.words import level_text
 
 N = 2000
 RNG = np.random.default_rng(0)
@@ -80,7 +82,7 @@ def test_segments_each_must_pass_and_are_named():
     (result,) = found.results
     assert (found.outcome, found.n_comparisons) == ("fail", 2)
     assert [(each.value, each.decision.outcome) for each in result.judged] == [("south", "fail"), ("north", "pass")]
-    assert "in 1 of 2 segments (the furthest: region = south" in " ".join(found.to_text().split())
+    assert "in 1 of 2 segments (furthest from the limit: region = south" in " ".join(found.to_text().split())
     crossed = fastevals.gate(COLUMNS, "roc_auc >= 0.7 by region x product", label="y", score="new", **FAST)
     assert len(crossed.results[0].judged) == 4
 
@@ -189,6 +191,97 @@ def test_a_receipt_pins_the_champion(files, capsys):
         assert "is not " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pos_label": 0}, "its positive class is 0, and the data's is 1"),
+        ({"schema_version": 9}, "has schema_version 9, and this version of fastevals reads 1"),
+        ({"kind": "labels"}, "is of labels, and the data are scores"),
+        ({"pinned": {"roc_auc": {"value": 0.8}}}, "damaged numbers"),
+        ({"pinned": {"roc_auc": {"value": 0.8, "standard_error": -1}}}, "damaged numbers"),
+        ({"pinned": {"roc_auc": {"value": True, "standard_error": 0.1}}}, "damaged numbers"),
+        ({"n_samples": None}, "damaged numbers"),
+    ],
+    ids=str,
+)
+def test_a_receipt_of_other_results_is_refused(tmp_path, change, message):
+    receipt = fastevals.gate(COLUMNS, "roc_auc >= 0.8", label="y", score="new", **FAST).to_dict()
+    (tmp_path / "pin.json").write_text(json.dumps({**receipt, **change}))
+    with pytest.raises(ValueError, match=message):
+        fastevals.gate(
+            COLUMNS, "roc_auc not worse than champion by 0.1", label="y", score="new", reference=tmp_path / "pin.json"
+        )
+
+
+def test_a_receipt_without_usable_errors_decides_nothing(tmp_path):
+    rule, roles = "roc_auc not worse than champion by 0.1", {"label": "y", "score": "new", **FAST}
+    receipt = fastevals.gate(COLUMNS, "roc_auc >= 0.8", **roles).to_dict()
+    sure = {**receipt, "pinned": {"roc_auc": {"value": 0.8, "standard_error": 0.0}}}
+    for change, reason in ((sure, "no usable standard error of roc_auc"), ({"n_positives": 20}, "20 positives")):
+        (tmp_path / "pin.json").write_text(json.dumps({**receipt, **change}))
+        found = fastevals.gate(COLUMNS, rule, reference=str(tmp_path / "pin.json"), **roles)
+        assert found.outcome == "undecided"
+        assert reason in decision(found).reason
+
+
+def test_a_result_is_a_receipt_of_all_rows():
+    roles = {"label": "y", "score": "new", **FAST}
+    pinned = fastevals.gate(COLUMNS, "roc_auc >= 0.8", **roles)
+    found = fastevals.gate(COLUMNS, "roc_auc not worse than champion by 0.1", reference=pinned, **roles)
+    assert found.outcome == "pass"
+    assert decision(found).value == 0
+    with pytest.raises(ValueError, match="a receipt pins results of all rows, so rules on segments can't compare"):
+        fastevals.gate(COLUMNS, "roc_auc better than champion by region", reference=pinned, **roles)
+
+
+def test_other_rows_need_only_the_judged_model():
+    other = {name: COLUMNS[name] for name in ("y", "new")}
+    rule = "roc_auc not worse than champion by 0.1"
+    found = fastevals.gate(COLUMNS, rule, model="new", reference=other, **ROLES)
+    assert found.reference == "new in data from Python"
+    assert "new's AUC is not lower than new's in data from Python by more than 0.1" in " ".join(found.to_text().split())
+
+
+def test_counts_have_no_segments():
+    with pytest.raises(ValueError, match=r"'roc_auc >= 0\.8 by region' needs rows, and counts have no columns"):
+        fastevals.gate(fastevals.Ranking(Y, COLUMNS["new"]), "roc_auc >= 0.8 by region")
+
+
+def test_undefined_calibration_is_undecided_without_a_warning():
+    columns = {"y": np.zeros(100, int), "p": np.linspace(0.1, 0.9, 100)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fastevals.gate(columns, "predicted/observed within 0.5 .. 2", label="y", score="p")
+    assert found.outcome == "undecided"
+
+
+# Words ------------------------------------------------------------------------------------------------------------
+
+
+def test_too_few_replicates_for_a_level_are_the_reason():
+    roles = {"label": "y", "score": "new", "n_resamples": 199}
+    found = fastevals.gate(COLUMNS, "brier <= 0.2", confidence_level=0.999, **roles)
+    assert decision(found).reason.endswith("n_resamples must be at least 999")
+    found = fastevals.gate(COLUMNS, ["brier <= 0.1", "roc_auc >= 0.7", "log_loss <= 2"], confidence_level=0.99, **roles)
+    assert decision(found).reason.startswith("it would fail on its own, but not at the level that is simultaneous")
+    assert decision(found).reason.endswith("n_resamples must be at least 299")
+    found = fastevals.gate(COLUMNS, "brier <= 0.2", label="y", score="new", n_resamples=1)
+    assert decision(found).reason == "n_resamples=1 is too few replicates"
+
+
+def test_a_percentage_is_of_the_other_model():
+    found = fastevals.gate(COLUMNS, "roc_auc not worse than old by 1%", **ROLES)
+    value = f"(the value minus 99 % of the other: {decision(found).value:.4f}, 90 % interval"
+    assert value in " ".join(found.to_text().split())
+
+
+@pytest.mark.parametrize(
+    ("level", "text"), [(0.95, "90 %"), (1 - 0.05 / 6, "98.33 %"), (0.999999, "99.9998 %"), (1 - 5e-6, "99.999 %")]
+)
+def test_levels_near_one_are_not_100_percent(level, text):
+    assert level_text(level) == text
+
+
 # Forms ------------------------------------------------------------------------------------------------------------
 
 
@@ -292,6 +385,8 @@ def test_plans_that_lack_an_assumption(rule, message):
         ("roc_auc >= 0.8", {"score": ["new", "old"]}, "one model is judged, but there are 'new', 'old'"),
         ("roc_auc >= 0.8", {"score": ["new", "old"], "model": "odl"}, r"model must be one of .*, got 'odl'"),
         ("roc_auc better than new", {"score": ["new", "old"], "model": "new"}, "compare new with itself"),
+        ("roc_auc >= 0.8", {"score": ["new", "old"], "model": "old", "reference": "old"}, "got 'old' as both"),
+        ("predicted/observed equivalent to old within 0.1", {"score": ["new", "old"]}, "on the same rows can't be"),
         ("roc_auc >= 0.8", {"reference": "nobody"}, "reference must be one of the models .*, got 'nobody'"),
         ("recall >= 0.8", {}, "recall of scores needs an operating point, such as 'recall at threshold=0.5'"),
         ("rmse <= 0.8", {}, "root_mean_squared_error can't be computed from scores"),
