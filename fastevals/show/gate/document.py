@@ -159,7 +159,7 @@ def _segments(result: RuleResult) -> Table:
     more = f"... {n_more:,} more segments, which the JSON has" if n_more > 0 else ""
     title = f"Segments of {result.rule.text!r}"
     return Table(
-        "segments", title, columns, lambda: rows, n_shown=SEGMENTS_OF_RULE, more=more, n_rows=len(result.judged)
+        "rule_segments", title, columns, lambda: rows, n_shown=SEGMENTS_OF_RULE, more=more, n_rows=len(result.judged)
     )
 
 

@@ -130,12 +130,12 @@ def needs(result: RuleResult) -> list[str]:
     where = f"In {describe_segment(result.rule.by, each.value)}: " if result.rule.by else ""
     said = []
     if decision.reason and not decision.reason.startswith(INCLUDES):
-        said.append(f"{where}{decision.reason}.")
+        said.append(f"{decision.reason}.")
     if decision.detectable > 0:
-        said.append(f"{where}{_detectable(decision)}")
+        said.append(_detectable(decision))
     if not math.isnan(decision.times_rows):
-        said.append(f"{where}{_lacking(result.rule, decision, each.sizes)}")
-    return said
+        said.append(_lacking(result.rule, decision, each.sizes))
+    return [where + text if where else text[:1].upper() + text[1:] for text in said]
 
 
 def _detectable(decision: Decision) -> str:
