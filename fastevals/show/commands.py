@@ -210,7 +210,7 @@ class UsageError(Exception):
 
 
 class _Once(argparse.Action):
-    """The action "store" of argparse for an option that may be given only once."""
+    """The action "store" of argparse for an option that may be given only once; `namespace.given` has its name."""
 
     first: str | Sequence[Any] | None = None
 
@@ -221,6 +221,7 @@ class _Once(argparse.Action):
             raise argparse.ArgumentError(self, f"must be given only once, got {self.first!r} and {values!r}")
         self.first = values
         setattr(namespace, self.dest, values)
+        namespace.given = {*getattr(namespace, "given", ()), self.dest}
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-BYTES_PER_READ = 1 << 22
-
 
 class Input(NamedTuple):
     """A file, or the columns of a frame."""
@@ -23,12 +21,9 @@ class Input(NamedTuple):
 
 def input_of_file(role: str, path: str) -> Input:
     """Return a file's identity."""
-    digest, size = hashlib.sha256(), 0
     with open(path, "rb") as file:
-        while chunk := file.read(BYTES_PER_READ):
-            digest.update(chunk)
-            size += len(chunk)
-    return Input(role, os.path.basename(path), size, digest.hexdigest())
+        digest = hashlib.file_digest(file, "sha256")
+        return Input(role, os.path.basename(path), file.tell(), digest.hexdigest())
 
 
 def input_of_arrays(role: str, name: str, columns: Iterable[tuple[str, Any]]) -> Input:

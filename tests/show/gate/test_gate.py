@@ -329,8 +329,17 @@ def test_rule_files(files, capsys):
     assert run(files / "scores.parquet", "--rules", toml) == 0
     assert "499 replicates" in capsys.readouterr().out
     assert run(files / "scores.parquet", "--rules", toml, "--rule", "roc_auc >= 0.97") == 3
+    toml.write_bytes(b'\xef\xbb\xbfrules = "roc_auc >= 0.8"\nconfidence_level = 0.9\nlabel = "y"\nscore = "new"')
+    capsys.readouterr()
+    assert run(files / "scores.parquet", "--rules", toml) == 0
+    assert "80 % interval" in capsys.readouterr().out
+    assert run(files / "scores.parquet", "--rules", toml, "--confidence", "0.95") == 0
+    assert "90 % interval" in capsys.readouterr().out
+    assert run(files / "scores.parquet", "--rules", "") == 2
+    assert "--rules must name a file, got ''" in capsys.readouterr().err
     for content, message in (
-        ("rules = 3", "rules must be a list of texts, got 3"),
+        ("rules = 3", "rules must be a text or a list of texts, got 3"),
+        ('label = "y"', "has no rules: write rules = "),
         ('lable = "y"', "has no option 'lable' (did you mean 'label'?)"),
         ("rules = [", "is not TOML"),
         ('rules = ["auc >> 1"]', "rules: expected a number after >"),
