@@ -347,8 +347,8 @@ class _Parser:
         """Return the rule with the other model and the margin."""
         rule = replace(rule, other=self.name("the name of a model"))
         word = "within" if rule.form == "equivalent to" else "by"
-        at_number = self.tokens[self.at + 1].is_number if self.next.kind != "end" else False
-        if self.next.lower == word and at_number:
+        coming = self.tokens[self.at + 1] if self.next.kind != "end" else self.next
+        if self.next.lower == word and coming.is_number:
             self.take()
             place = self.next
             margin, is_relative = self.number("the margin")

@@ -53,8 +53,8 @@ class ScoredSource:
         is_counted = are_summaries(data) or isinstance(as_ranking("data", data), BaseRanking)
         if divided := [rule.text for rule in rules if rule.by and is_counted and not are_summaries(data)]:
             raise ValueError(f"{option('rules')}: {divided[0]!r} needs rows, and counts have no columns")
-        columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
-        self.roles, self.reading, self.read = open_data(data, reading_options(options, columns), form)
+        self.columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
+        self.roles, self.reading, self.read = open_data(data, reading_options(options, self.columns), form)
         self.title, self.models = self.read.name, self.roles.models
         self.data, self.options, self.form, self.role = data, options, form, role
         self._summaries: dict[By, ScoresSummary] = {}
@@ -94,10 +94,7 @@ class ScoredSource:
 
     def _scanned(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
         """Yield the counts of files that don't fit in memory; models are paired by another scan."""
-        options = reading_options(self.options, by, cross=len(by) > 1)
-        _, _, read = open_data(self.data, options, self.form)
-        reader = read.reader
-        assert reader is not None
+        reader = self._reader(by)
         thresholds = [spec.options["threshold"] for spec in self.settings.specs.values() if "threshold" in spec.options]
         summary = summarize_rows(reader, thresholds, self.options.progress)
         self._summaries[by] = summary
@@ -107,7 +104,8 @@ class ScoredSource:
             counted = CertifiedBlock(block)
 
             pair = partial(_joint_of_files, counted, reader, read_as.get(key, key), self.settings)
-            yield summary.segments.of_key(key)[1], Counted(counted, self.settings, pair)
+            is_paired = len(self.models) > 1 and reader.files.can_repeat
+            yield summary.segments.of_key(key)[1], Counted(counted, self.settings, pair if is_paired else None)
 
     def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
         """Return one model or two as a subject of `plan_sample_size`, and what else is known of the rows."""
@@ -123,6 +121,17 @@ class ScoredSource:
         if summary is None:
             raise ValueError("the rows are needed in memory, or a summary of them")
         return _merged(summary).summaries[models[0]], {}
+
+    def _reader(self, by: By) -> Any:
+        """Return a reader of the rows by these columns: the one that is open, or another one."""
+        mine = self.read.reader
+        assert mine is not None
+        if not self._summaries and by == self.columns and len(by) < 2:
+            return mine
+        if not mine.files.can_repeat:
+            raise ValueError(f"{self.title} can be read only once, but the rules need several scans: give a file")
+        _, _, read = open_data(self.data, reading_options(self.options, by, cross=len(by) > 1), self.form)
+        return read.reader
 
     def facts(self) -> dict[str, Any]:
         """Return the positive class and the rows that are left out."""

@@ -39,7 +39,9 @@ from fastevals.show.report.streams import CertifiedBlock
 
 Specs = Mapping[str, MetricSpec]
 CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "intercept", "calibration_slope": "slope"}
-UNPAIRED = "a summary does not pair the models' rows: give the rows, or another summary as the reference"
+UNPAIRED = (
+    "a summary does not pair the models' rows, nor does standard input: give files, or another summary as the reference"
+)
 MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 

@@ -27,7 +27,7 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
-from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
@@ -383,7 +383,9 @@ class CertifiedBlock:
             return self.losses(model).get(spec.name, math.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return float(self._rankings[model].metric(spec))
+            ranking = self._rankings[model]
+            is_exact = isinstance(ranking, Ranking)
+            return float(ranking_metric(spec).of_counts(ranking.counts) if is_exact else ranking.metric(spec))
 
     def losses(self, model: str) -> dict[str, float]:
         """Return the metrics of probabilities; NaN if scores are not probabilities."""

@@ -242,6 +242,38 @@ def test_other_rows_need_only_the_judged_model():
     assert "new's AUC is not lower than new's in data from Python by more than 0.1" in " ".join(found.to_text().split())
 
 
+@pytest.mark.parametrize("memory", ["1MB", "100MB"])
+def test_several_files_that_are_scanned_decide_as_rows_in_memory(files, memory):
+    rules = [
+        "roc_auc not worse than old by 0.02",
+        "brier <= 0.2",
+        "recall at fpr=0.1 >= 0.2",
+        "roc_auc >= 0.6 by region",
+    ]
+    rows = fastevals.gate(COLUMNS, rules, **ROLES)
+    parts = [str(files / "monday.parquet"), str(files / "tuesday.parquet")]
+    found = fastevals.gate(parts, rules, memory=memory, **ROLES)
+    assert [each.outcome for each in found.results] == [each.outcome for each in rows.results]
+    for k in range(len(rules)):
+        assert decision(found, k).value == pytest.approx(decision(rows, k).value, abs=1e-12)
+        assert decision(found, k).interval == pytest.approx(decision(rows, k).interval, abs=0.004)
+
+
+@pytest.mark.slow
+def test_standard_input_is_read_once():
+    text = "y,new,old\n" + "\n".join(
+        f"{y},{new},{old}" for y, new, old in zip(*(COLUMNS[name] for name in ("y", "new", "old")), strict=True)
+    )
+    command = [sys.executable, "-m", "fastevals", "gate", "-", "--label", "y", "--score", "new", "--resamples", "99"]
+
+    def run_on(*more):
+        return subprocess.run([*command, *more], input=text, capture_output=True, text=True, check=False)
+
+    assert run_on("--rule", "roc_auc >= 0.7").returncode == 0
+    refused = run_on("--score", "old", "--rule", "roc_auc not worse than old by 0.1")
+    assert (refused.returncode, "nor does standard input: give files" in refused.stderr) == (2, True)
+
+
 def test_counts_have_no_segments():
     with pytest.raises(ValueError, match=r"'roc_auc >= 0\.8 by region' needs rows, and counts have no columns"):
         fastevals.gate(fastevals.Ranking(Y, COLUMNS["new"]), "roc_auc >= 0.8 by region")
