@@ -283,6 +283,8 @@ def gate(
     frequency_weight: str | None = None,
     groups: str | None = None,
     pos_label: Any = None,
+    nightly: Any = None,
+    night: str | None = None,
     undecided: Undecided = "undecided",
     plan: bool = False,
     n_resamples: int = 9999,
@@ -330,6 +332,12 @@ def gate(
         Column of clusters, such as patients, whose rows are resampled together.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
+    nightly : path, optional
+        The state file of a gate that is asked every night. Each run adds the night's estimates to it, and rules are
+        decided by confidence sequences over all nights, which hold at every look.
+    night : str, optional
+        Name of the night in the state file; by default the name of the data's file. A night that is there already gets
+        a new record.
     undecided : {"undecided", "pass", "fail"}
         What an undecided gate counts as; by default it has an exit status of its own.
     plan : bool
@@ -372,6 +380,9 @@ def gate(
     all rules pass, so each rule has the level for itself [2]_. A rule fails if its bounds exclude the interval; these
     bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
     5 % of samples. In all other cases the rule is undecided.
+
+    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds are
+    those of `confidence_sequence`, over all nights in the state file, and hold at all looks.
 
     References
     ----------

@@ -39,7 +39,8 @@ OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # types that c
 
 OF_SETTINGS = {  # columns of numbers that some settings leave empty
     "standard_error", "low", "high", "n_undefined_replicates", "n_positives", "n_negatives", "training", "out_of_bag",
-    "resubstitution", "no_information_rate", "relative_overfitting_rate", "error_632", "error_632_plus",
+    "resubstitution", "no_information_rate", "relative_overfitting_rate", "error_632", "error_632_plus", "n_nights",
+    "tonight", "tonight_low", "tonight_high",
 }  # fmt: skip
 LONGEST_TEXT = 40  # characters of a cell
 ESTIMATES = ("value", "effect", "auc", "low", "high")

@@ -158,6 +158,9 @@ class Metric:
     trials : "rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives" or ""
         The metric is a share of these rows, whose number is taken as fixed; "" if it is no share. A share of all rows
         is "rows" if it counts rows of all classes (accuracy), and "rows by class" if of one class (prevalence).
+    is_mean : bool
+        Whether the metric is a mean over rows, or the sum of such means over the rows of each class, besides shares and
+        means of losses of probabilities: the mean of its values on several days then estimates the same.
     of_pairs : callable, optional
         Given twice the number of positive-negative pairs ranked right and twice the number of all pairs, returns the
         metric multiplied by the second number.
@@ -202,6 +205,7 @@ class Metric:
     in_reports: bool = True
     column: Mapping[str, int] = field(default_factory=dict)
     trials: Literal["rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives", ""] = ""
+    is_mean: bool = False
     of_pairs: Callable[[Any, Any], Any] | None = None
     area: ranking_metrics.Area | None = None
     loss: error_metrics.RowLoss | None = None
@@ -571,6 +575,7 @@ METRICS: dict[str, Metric] = {
             parts=cells.cost_parts,
             best=_least_cost,
             at_thresholds_only=True,  # matrices have `cost`
+            is_mean=True,
             aliases="costs",
         ),
         _of_cells(
@@ -711,6 +716,7 @@ METRICS: dict[str, Metric] = {
             best=_largest_rates,
             synonyms="bacc balanced_accuracy_score bal_acc",
             column={"labels": 2},
+            is_mean=True,
         ),
         _of_cells(
             "informedness",
@@ -721,6 +727,7 @@ METRICS: dict[str, Metric] = {
             symmetric=True,
             synonyms="youden youden_j youdens_j youden_index bookmaker tss",
             aliases="j",
+            is_mean=True,
         ),
         _of_cells(
             "markedness",
@@ -777,6 +784,7 @@ METRICS: dict[str, Metric] = {
             loss=error_metrics.SQUARED,
             synonyms="mse",
             aliases="neg_mean_squared_error",
+            is_mean=True,
         ),
         _error(
             "RMSE",
@@ -793,6 +801,7 @@ METRICS: dict[str, Metric] = {
             column={"numbers": 2},
             synonyms="mae",
             aliases="neg_mean_absolute_error",
+            is_mean=True,
         ),
         _error(
             "median AE",
@@ -807,6 +816,7 @@ METRICS: dict[str, Metric] = {
             loss=error_metrics.RELATIVE,
             column={"numbers": 4},
             synonyms="mape",
+            is_mean=True,
         ),
         Metric(
             "r2",
@@ -825,6 +835,7 @@ METRICS: dict[str, Metric] = {
             loss=error_metrics.PINBALL,
             check_options=_checked_quantile,
             synonyms="quantile_loss mean_pinball_loss",
+            is_mean=True,
         ),
         Metric(
             "mean_error",
@@ -837,6 +848,7 @@ METRICS: dict[str, Metric] = {
             loss=error_metrics.SIGNED,
             synonyms="mean_bias_error mbe",
             aliases="bias signed_bias",
+            is_mean=True,
         ),
         _of_quantiles(
             quantile_metrics.interval_score,

@@ -40,7 +40,7 @@ from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
-from fastevals.reading.rows import Batch, ColumnReader, LeftOut, RowReader, joined_columns
+from fastevals.reading.rows import Batch, ColumnReader, LeftOut, NoRowsError, RowReader, joined_columns
 from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
 from fastevals.reading.values import (
@@ -294,7 +294,7 @@ class _Loaded:
         self._ends = list(accumulate(sizes))
         if not self._ends:
             dropped = " that can be counted" if self.left_out.n_rows else ""
-            raise ValueError(f"{source.title} has no rows{dropped}")
+            raise NoRowsError(f"{source.title} has no rows{dropped}")
 
     def _load(
         self, k: int, piece: Piece, watch: Callable[[int, int], None]

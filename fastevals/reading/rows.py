@@ -84,6 +84,10 @@ class Rows(NamedTuple):
         return cls(flags, scores, weights, values, groups)
 
 
+class NoRowsError(ValueError):
+    """The data have no rows, or none that can be counted."""
+
+
 class LeftOut(NamedTuple):
     """Numbers of rows left out because they can't be counted: in total, and by the column that lacks a value.
 
@@ -353,7 +357,7 @@ class RowReader(ColumnReader):
         if self.weight is not None and self.n_weightless:
             shown = self.names[self.weight]
             return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
-        return ValueError(f"{self.files.title} has no rows" + (" that can be counted" if self.n_dropped else ""))
+        return NoRowsError(f"{self.files.title} has no rows" + (" that can be counted" if self.n_dropped else ""))
 
     @property
     def checksums(self) -> list[int]:

@@ -522,6 +522,30 @@ class PredictionsOfComparison(JsonHead):
 # fastevals gate -------------------------------------------------------------------------------------------------------
 
 
+class TonightAlone(TypedDict):
+    """What the rows of one night say, with bounds for a single look."""
+
+    value: Annotated[Number, "the metric, or the difference"]
+    interval: Annotated[Ends, "its bounds, each one-sided"]
+    interval_level: Annotated[float, "level of the interval"]
+    method: Annotated[str, "method of the bounds"]
+    reason: Annotated[str | None, "why the night alone would be undecided; null if it would not"]
+
+
+class NightsOfGate(TypedDict):
+    """--nightly: the nights that decide together."""
+
+    state: Annotated[str, "the state file"]
+    night: Annotated[str, "tonight's name"]
+    change: Annotated[
+        Literal["added", "replaced", "unchanged", "repeated"],
+        'what tonight did to the state; "repeated": another night has the same rows, so tonight is not added',
+    ]
+    n_nights: Annotated[int, "nights in the state"]
+    n_empty: Annotated[int, "nights without rows"]
+    same_as: Annotated[str | None, 'the night with the same rows, if tonight is "repeated"']
+
+
 class JudgedRule(TypedDict):
     """A rule's decision, in all rows or in one segment."""
 
@@ -538,6 +562,8 @@ class JudgedRule(TypedDict):
     method: Annotated[str, "method of the bounds"]
     reason: Annotated[str | None, "why the rule is undecided"]
     caution: Annotated[str | None, "why the bounds may be wrong"]
+    n_nights: Annotated[int | None, "nights that have a value; null without --nightly"]
+    tonight: Annotated[TonightAlone | None, "what tonight's rows alone say; null without --nightly"]
     detectable: Annotated[
         Number, "how far inside the range a true value passes in 80 % of samples; null unless undecided"
     ]
@@ -599,6 +625,7 @@ class GateReceipt(JsonHead):
     inputs: Annotated[list[GateInput], "the files, or the rows in memory"]
     rules: Annotated[list[RuleOfGate], "the rules in the order given"]
     pinned: Annotated[dict[str, PinnedMetric], "by metric of the rules, the judged model's result"]
+    nightly: Annotated[NightsOfGate | None, "the nights that decide together; null without --nightly"]
     cautions: Annotated[list[str], "what limits the decisions"]
 
 

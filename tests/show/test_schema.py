@@ -104,6 +104,7 @@ LABELS = ["--label", "c", "--pred", "a", "--pred", "b"]
 TARGETS = ["--target", "n", "--pred", "p", "--pred", "q"]
 DROP = ["--on-invalid", "drop"]
 GATE = ["gate", "rows.csv", *SCORES, "--resamples", "99"]
+NIGHTLY = ["--rule", "auc better than t", "--rule", "auc >= 0.84", "--nightly", "state.json"]
 COMPARED = ["compare", "rows.csv", "--label", "c", "--pred", "a", "--pred", "b", "--pred", "d", "--resamples", "19"]
 OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.ScoresReport: [
@@ -122,6 +123,8 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed(*GATE, "--rule", "auc better than t", "--rule", "auc >= 0.9 by k", "--undecided", "fail"),
         lambda: printed(*GATE, "--rule", "brier equivalent to t within 0.1", "--model", "s", *DROP, "--reference", "t"),
         lambda: printed("gate", "gaps.csv", *LABELS, *DROP, "--rule", "accuracy not worse than b by 0.3"),
+        lambda: printed(*GATE, *NIGHTLY, "--night", "monday"),
+        lambda: printed(*GATE, *NIGHTLY, "--night", "tuesday"),
     ],
     schema.GatePlanned: [lambda: printed(*GATE, "--plan", "--reference", "t", "--rule", "auc not worse than t by 0.1")],
     schema.PredictionsReport: [

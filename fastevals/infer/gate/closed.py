@@ -63,6 +63,14 @@ class ClosedCounts:
         threshold = as_thresholds("threshold", spec.options["threshold"], scalar=True)
         return _of_cells(spec, counts.cells(counts.rows_at_least(threshold)))
 
+    def share(self, label: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a metric that is a share of rows at a fixed threshold."""
+        spec, counts = self.specs[label], self.counts
+        if spec.name not in SHARES or "threshold" not in spec.options:
+            return None
+        threshold = as_thresholds("threshold", spec.options["threshold"], scalar=True)
+        return _trials(spec, counts.cells(counts.rows_at_least(threshold)))
+
     def between(self, label: str, model: str, other: str, factor: float) -> Closed | None:
         """Return None: counts do not pair models."""
         return None
@@ -156,6 +164,12 @@ class ClosedRows:
         error = math.sqrt(max(squares / n - value**2, 0.0) / n)
         return Closed(value, error, "Tango score" if factor == 1 else "paired score", _at_z(counts, factor))
 
+    def share(self, label: str, model: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a metric that is a share of rows with fixed decisions."""
+        spec = self.specs[label]
+        decided = self._decided(spec, model) if spec.name in SHARES else None
+        return None if decided is None else _trials(spec, self._cells(decided))
+
     def _has_auc(self, spec: MetricSpec) -> bool:
         if not _is_auc(spec) or not self.scores or self.positive is None:
             return False
@@ -204,6 +218,12 @@ def _outcome(name: str, positive: int, decided: int) -> bool | None:
     cell = Cells(*(int(each == (positive, decided)) for each in ((1, 1), (0, 1), (1, 0), (0, 0))))
     successes, failures = outcomes(name, cell)
     return bool(successes) if successes + failures else None
+
+
+def _trials(spec: MetricSpec, cells: Cells) -> tuple[int, int]:
+    """Return the successes and trials of a share."""
+    successes, failures = outcomes(spec.name, cells)
+    return int(successes), int(successes + failures)
 
 
 def _share(successes: Any, failures: Any, transform: Callable[[float], float] = lambda share: share) -> Closed | None:

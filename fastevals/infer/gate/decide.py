@@ -139,7 +139,7 @@ def _lacking(condition: Condition, rule: GateRule, evidence: Evidence, levels: L
     error, value = evidence.standard_error, evidence.value
     is_range = math.isfinite(condition.low) and math.isfinite(condition.high)
     power = 1 - (1 - POWER) / 2 if is_range else POWER
-    reach = float(ndtri(levels.passing) + ndtri(power)) * error
+    reach = float(evidence.widening * ndtri(levels.passing) + ndtri(power)) * error
     found: dict[str, Any] = {"detectable": reach}
     if not reach > 0:
         return found
@@ -149,7 +149,7 @@ def _lacking(condition: Condition, rule: GateRule, evidence: Evidence, levels: L
         assumed = rule.assumed
     distance = min(abs(assumed - end) for end in condition[:2] if math.isfinite(end))
     if not condition.low <= assumed <= condition.high:
-        reach = float(ndtri(levels.failing) + ndtri(POWER)) * error
+        reach = float(evidence.widening * ndtri(levels.failing) + ndtri(POWER)) * error
     left = (error * distance / reach) ** 2 - evidence.fixed_error**2  # variance that decides, of these rows
     times = (error**2 - evidence.fixed_error**2) / left if left > 0 else math.inf
     return found | {"times_rows": times, "assumed": assumed}

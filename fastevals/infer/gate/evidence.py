@@ -80,6 +80,10 @@ class Evidence:
         The part of the standard error that more rows of the subject do not reduce.
     n_replicates : int
         Replicates that make the bounds; 0 if none do.
+    doubt : float
+        How far counts in ranges of scores leave the value open; bounds include it.
+    widening : float
+        How many times as wide as a normal interval the bounds are, because they hold at every look.
     """
 
     value: float
@@ -91,6 +95,8 @@ class Evidence:
     why_none: str = ""
     fixed_error: float = 0.0
     n_replicates: int = 0
+    doubt: float = 0.0
+    widening: float = 1.0
 
     def bound(self, level: float, side: Side) -> float:
         """Return the bound on one side: the true value is beyond it with a probability of 1 - level; NaN if none."""
@@ -191,7 +197,7 @@ def from_replicates(
         return Interval(float(low), float(high))
 
     method = interval_method("BCa", limits) if limits.optimized is not None else BCA_OR_T
-    found = Evidence(value, error, method, interval, n_undefined, n_replicates=defined.size)
+    found = Evidence(value, error, method, interval, n_undefined, n_replicates=defined.size, doubt=max(doubt))
     return found.without(why_none) if why_none else found
 
 
@@ -404,7 +410,7 @@ class Measured:
             low, high = closed.interval(level)
             return Interval(max(low - doubt[0], limits.bounds[0]), min(high + doubt[1], limits.bounds[1]))
 
-        found = Evidence(closed.value, closed.standard_error, closed.method, interval)
+        found = Evidence(closed.value, closed.standard_error, closed.method, interval, doubt=max(doubt))
         return found if closed.is_exact else self._checked(found)
 
     def _checked(self, found: Evidence) -> Evidence:

@@ -206,9 +206,9 @@ class NightRecord(Frozen):
     def _of_known(cls, values: Mapping[str, Any]) -> NightRecord:
         """Return the record whose `to_dict` returned these values, which are not checked again; others are missing."""
         record = object.__new__(cls)
-        for name, default in _DEFAULTS.items():
+        for name, default, put in _FIELDS:
             value = values.get(name)
-            object.__setattr__(record, name, default if value is None else value)
+            put(record, default if value is None else value)
         return record
 
     def _title(self) -> str:
@@ -219,7 +219,7 @@ class NightRecord(Frozen):
         return make_columns({name: or_nan(each) if name in COUNTS else each for name, each in columns.items()})
 
 
-_DEFAULTS = {each.name: each.default for each in fields(NightRecord)}
+_FIELDS = [(each.name, each.default, NightRecord.__dict__[each.name].__set__) for each in fields(NightRecord)]
 COUNTS = ("n_positives", "n_negatives", "successes", "trials")
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +25,8 @@ from fastevals.results import as_json
 FORMAT, STATE_VERSION = "fastevals nightly state", 1
 REMEDY = "restore it from a copy, or remove it to start anew"
 
+NAMES = tuple(each.name for each in fields(NightRecord))
+VALUES = attrgetter(*NAMES)
 Outcome = Literal["added", "replaced", "unchanged", "repeated"]
 
 
@@ -127,15 +132,18 @@ class NightlyState:
         return cls(content["identity"], rules)
 
 
-def read_state(path: Path, identity: Mapping[str, Any]) -> NightlyState:
+_parsed = lru_cache(maxsize=1)(NightlyState.from_json)  # a look reads the file before it measures, and then locked
+
+
+def read_state(path: Path, identity: Mapping[str, Any] | None) -> NightlyState:
     """Return the state in a file, or an empty one if there is no file.
 
     Parameters
     ----------
     path : Path
         The file.
-    identity : mapping of str to JSON value
-        What the records are about.
+    identity : mapping of str to JSON value, or None
+        What the records are about; None accepts any.
 
     Returns
     -------
@@ -148,15 +156,17 @@ def read_state(path: Path, identity: Mapping[str, Any]) -> NightlyState:
     OSError
         If the file can't be read.
     """
-    identity = as_json(identity)
+    identity = None if identity is None else as_json(identity)
     try:
         text = path.read_bytes()
     except FileNotFoundError:
-        return NightlyState(identity)
+        return NightlyState(identity or {})
     try:
-        found = NightlyState.from_json(text)
+        found = _parsed(text)
     except ValueError as error:
         raise ValueError(f"state file {str(path)!r} {error}; {REMEDY}") from None
+    if identity is None:
+        return found
     for name in dict.fromkeys([*identity, *found.identity]):
         ours, theirs = (each.get(name, "nothing") for each in (identity, found.identity))
         if ours != theirs:
@@ -166,6 +176,18 @@ def read_state(path: Path, identity: Mapping[str, Any]) -> NightlyState:
                 "use another file"
             )
     return found
+
+
+@contextmanager
+def updating_state(
+    path: Path, identity: Mapping[str, Any], records: Mapping[str, NightRecord]
+) -> Iterator[tuple[NightlyState, Outcome]]:
+    """Yield what `update_state` returns, and write the file at the end, unless an error is raised."""
+    with locked(path):
+        state, outcome = read_state(path, identity).with_night(records)
+        yield state, outcome
+        if outcome in ("added", "replaced"):
+            write_file(path, state.to_json().encode(), durable=True)
 
 
 def update_state(
@@ -194,16 +216,17 @@ def update_state(
     OSError
         If the file can't be read or written; TimeoutError if another process keeps it locked.
     """
-    with locked(path):
-        state, outcome = read_state(path, identity).with_night(records)
-        if outcome in ("added", "replaced"):
-            write_file(path, state.to_json().encode(), durable=True)
-    return state, outcome
+    with updating_state(path, identity, records) as updated:
+        return updated
 
 
 def _known(record: NightRecord) -> dict[str, Any]:
     """Return the numbers of a record that are known."""
-    return {name: value for name, value in record.to_dict().items() if value not in (None, "")}
+    return {
+        name: value
+        for name, value in zip(NAMES, VALUES(record), strict=True)
+        if value is not None and value == value and value != ""
+    }
 
 
 def _night_of(records: Mapping[str, NightRecord]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fastevals.infer.gate.decide import OUTCOMES, Decision, Levels, Outcome, worst_outcome
 from fastevals.infer.gate.rules import GateRule
+from fastevals.infer.sequential.state import Outcome as NightChange
 from fastevals.reading.rows import LeftOut
 from fastevals.show.gate.inputs import Input
 
@@ -41,6 +42,19 @@ class Judged(NamedTuple):
     decision: Decision
     of_model: float  # the judged model's metric
     of_other: float = math.nan  # the other model's
+    n_nights: int | None = None  # nights that have a value; None without `nightly`
+    tonight: Decision | None = None  # by tonight's rows alone, with bounds for a single look
+
+
+class Nights(NamedTuple):
+    """The nights of a state file, and what tonight changed."""
+
+    state: str  # the file
+    night: str  # tonight's name
+    change: NightChange
+    n_nights: int
+    n_empty: int  # nights without rows
+    same_as: str | None = None  # the night that has the same rows, if tonight's are "repeated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +105,7 @@ class GateData:
     left_out: LeftOut = field(default_factory=LeftOut)
     n_weightless: int = 0
     cautions: tuple[str, ...] = ()
+    nights: Nights | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -25,8 +25,9 @@ from fastevals.document.document import (
     Sentence,
     Table,
 )
-from fastevals.document.frames import Columns, from_rows
+from fastevals.document.frames import Columns, from_rows, or_nan
 from fastevals.document.result import Result
+from fastevals.infer.gate.decide import Decision
 from fastevals.results import as_json
 from fastevals.show.gate.data import GateData, Judged, RuleResult, Sizes
 from fastevals.show.gate.words import (
@@ -36,6 +37,8 @@ from fastevals.show.gate.words import (
     level_text,
     more_rows,
     needs,
+    nights_notes,
+    nights_text,
     rule_sentence,
     verdict,
 )
@@ -94,6 +97,10 @@ class GateResult(GateData, Result):
                     "model_value": each.of_model,
                     "reference_value": each.of_other,
                     "n_samples": each.sizes.n_samples,
+                    "n_nights": or_nan(each.n_nights),
+                    "tonight": math.nan if each.tonight is None else each.tonight.value,
+                    "tonight_low": math.nan if each.tonight is None else each.tonight.interval.low,
+                    "tonight_high": math.nan if each.tonight is None else each.tonight.interval.high,
                     "method": each.decision.method,
                     "reason": each.decision.reason or None,
                 }
@@ -110,7 +117,7 @@ class GateResult(GateData, Result):
         parts: list[Part] = [Sentence(text, "verdict", RICH) for text in said]
         for result in self.results:
             parts += [Sentence(f"{WORD[result.outcome]}: {rule_sentence(self, result)}")]
-            parts += [Sentence(text, "note") for text in needs(result)]
+            parts += [Sentence(text, "note") for text in (*nights_notes(self, result), *needs(result))]
         parts += [GAP, Table("rules", "Rules", RULE_COLUMNS, lambda: _rule_rows(self))]
         for result in self.results:
             if result.rule.by:
@@ -167,7 +174,9 @@ def _facts(found: GateData) -> Iterator[Fact]:
     yield Fact("model", printable(found.model))
     if found.reference is not None:
         yield Fact("reference", printable(found.reference))
-    yield Fact("rows", rows_text(found.sizes))
+    if found.nights is not None:
+        yield Fact("nights", nights_text(found.nights))
+    yield Fact("rows", rows_text(found.sizes) + (" (tonight)" if found.nights is not None else ""))
     if found.left_out.n_rows:
         yield Fact("dropped", describe_left_out(found.left_out, found.roles.lacking))
     if found.n_weightless:
@@ -180,6 +189,8 @@ def _facts(found: GateData) -> Iterator[Fact]:
             f"a rule passes by one-sided {level} bounds, and fails by bounds that are simultaneous at {level} over "
             f"{found.n_comparisons:,} comparisons (Bonferroni)"
         )
+    if found.nights is not None:
+        said += "; they hold at every nightly look, for the mean over nights"
     yield Fact("bounds", said)
     resampled = f"bootstraps have {found.n_resamples:,} replicates and seed {found.seed}"
     yield Fact("methods", "; ".join([*sorted(methods), resampled]))
@@ -224,6 +235,7 @@ def receipt(found: GateData) -> dict[str, Any]:
             "inputs": [each._asdict() for each in found.inputs],
             "rules": [_rule_values(result) for result in found.results],
             "pinned": {label: each._asdict() for label, each in found.pinned.items()},
+            "nightly": None if found.nights is None else found.nights._asdict(),
             "cautions": list(found.cautions),
         }
     )
@@ -260,6 +272,19 @@ def _judged_values(each: Judged) -> dict[str, Any]:
         "method": decision.method,
         "reason": decision.reason or None,
         "caution": decision.caution or None,
+        "n_nights": each.n_nights,
+        "tonight": None if each.tonight is None else _tonight_values(each.tonight),
         "detectable": decision.detectable,
         "more_rows": more_rows(decision, each.sizes.n_samples) if math.isfinite(decision.times_rows) else None,
+    }
+
+
+def _tonight_values(decision: Decision) -> dict[str, Any]:
+    """Return what tonight's rows alone say, for a single look."""
+    return {
+        "value": decision.value,
+        "interval": list(decision.interval),
+        "interval_level": round(2 * decision.level - 1, 12),
+        "method": decision.method,
+        "reason": decision.reason or None,
     }

@@ -19,7 +19,8 @@ from fastevals.results import MAX_RESAMPLES, NOWHERE
 from fastevals.show.commands import checked
 from fastevals.show.gate.data import Judged, OtherModel, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
-from fastevals.show.gate.opened import Champion, model_of, open_champion, open_rows
+from fastevals.show.gate.nightly import judge_nights, nights_cautions, open_night
+from fastevals.show.gate.opened import Champion, model_of, open_champion
 from fastevals.show.gate.options import GateOptions
 from fastevals.show.gate.plan import GatePlan, plan_gate
 from fastevals.show.gate.sides import JudgedSide
@@ -61,6 +62,9 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
     bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
     5 % of samples. In all other cases the rule is undecided.
 
+    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds are
+    those of `confidence_sequence`, over all nights in the state file, and hold at all looks.
+
     References
     ----------
     .. [1] Schuirmann, D. J. (1987), "A comparison of the two one-sided tests procedure and the power approach",
@@ -89,7 +93,7 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     )
     check_integer(option("n_resamples"), options.n_resamples, low=1, high=MAX_RESAMPLES)
     options = replace(options, rng=seed_number(option("rng"), options.rng))
-    opened = open_rows(data, options, parsed, form, "data")
+    opened, why_empty = open_night(data, options, parsed, form)
     model = _judged_model(opened.models, parsed, options)
     champion = open_champion(options, opened, model, parsed, form)
     bound = _bound(parsed, opened.models, champion)
@@ -108,10 +112,14 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     whole = sides[()][0][1] if () in sides else next(side for _, side in opened.sides(()))
     labels = dict.fromkeys(rule.label for rule in bound)
     pinned = {label: whole.estimate(label, model) for label in labels}
+    inputs, facts, nights = (*opened.inputs(), *champion.inputs), opened.facts(), None
+    if options.nightly is not None:
+        results, nights = judge_nights(opened, options, results, model, champion, levels, whole, inputs)
+    cautions = [*_cautions(bound, champion, results), *nights_cautions(nights, why_empty)]
     return GateResult(
         opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
-        options.undecided, options.n_resamples, options.rng, inputs=(*opened.inputs(), *champion.inputs), pinned=pinned,
-        roles=opened.roles, cautions=tuple(_cautions(bound, champion, results)), **opened.facts(),
+        options.undecided, options.n_resamples, options.rng, inputs=inputs, pinned=pinned,
+        roles=None if why_empty else opened.roles, cautions=tuple(cautions), nights=nights, **facts,
     )  # fmt: skip
 
 

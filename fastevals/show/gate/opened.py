@@ -7,9 +7,10 @@ import json
 import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from fastevals._naming import dropping, option
@@ -30,7 +31,17 @@ from fastevals.show.gate.data import OtherModel, Pinned, Sizes
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file
 from fastevals.show.gate.options import GateOptions, reading_options
-from fastevals.show.gate.sides import Counted, EvidenceSettings, Joint, JudgedSide, PinnedSide, Predicted, Scored, Specs
+from fastevals.show.gate.sides import (
+    Counted,
+    EmptySide,
+    EvidenceSettings,
+    Joint,
+    JudgedSide,
+    PinnedSide,
+    Predicted,
+    Scored,
+    Specs,
+)
 from fastevals.show.report.intervals import few_cells, with_losses
 from fastevals.show.report.source import counts_predictions, open_data, open_predictions
 from fastevals.show.report.streams import CertifiedBlock, summarize_rows
@@ -145,8 +156,8 @@ class ScoredSource:
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files, or of the rows in memory."""
-        if files := _files(self.data):
-            return tuple(input_of_file(self.role, path) for path in files)
+        if files := input_files(self.role, self.data):
+            return tuple(files)
         rows = self.read.rows
         if rows is None:
             return ()
@@ -203,16 +214,45 @@ class PredictedSource:
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files, or of the rows in memory."""
-        if files := _files(self.data):
-            return tuple(input_of_file(self.role, path) for path in files)
+        if files := input_files(self.role, self.data):
+            return tuple(files)
         rows = self.opened.rows
         return (input_of_arrays(self.role, self.title, [("label", rows.true), *rows.predicted.items()]),)
 
 
-Opened = ScoredSource | PredictedSource
+class EmptySource:
+    """The data of a night without rows; what the rows would tell is as the state has it from other nights."""
+
+    def __init__(self, data: Any, options: GateOptions, identity: Mapping[str, Any]) -> None:
+        models = options.score or options.pred or identity["models"]
+        self.models = (models,) if isinstance(models, str) else tuple(models)
+        self.kind, self.positive = identity["kind"], identity["pos_label"]
+        self.data, self.title = data, " ".join(files_of(data)) or type(data).__name__
+        self.roles = SimpleNamespace(truth=options.label or options.target or identity["label"], groups=None)
+
+    def sides(self, by: tuple[str, ...]) -> Iterator[tuple[Any, JudgedSide]]:
+        """Yield all rows, which are none."""
+        yield None, EmptySide()
+
+    def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Raise: a plan needs rows."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """Return the positive class."""
+        return {"pos_label": self.positive}
+
+    def inputs(self) -> tuple[Input, ...]:
+        """Return the identity of the files."""
+        return tuple(input_files("data", self.data))
 
 
-def open_rows(data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str) -> Opened:
+Opened = ScoredSource | PredictedSource | EmptySource
+
+
+def open_rows(
+    data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str
+) -> ScoredSource | PredictedSource:
     """Open scores or predictions."""
     if options.score is not None and (options.pred is not None or options.target is not None):
         other = "pred" if options.pred is not None else "target"
@@ -315,7 +355,7 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
                 f"it (in {divided[0]!r})"
             )
         return _of_receipt(reference, own)
-    if isinstance(reference, str) and not _files(reference):
+    if isinstance(reference, str) and not files_of(reference):
         raise ValueError(
             f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
         )
@@ -328,10 +368,12 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
 
 
 def _short_title(opened: Opened) -> str:
-    return os.path.basename(opened.title) if _files(opened.data) else opened.title
+    return os.path.basename(opened.title) if files_of(opened.data) else opened.title
 
 
 def _check_same_classes(own: Opened, its: Any) -> None:
+    if isinstance(own, EmptySource):
+        return
     mine = own.facts()["pos_label"]
     if mine is not None and its is not None and mine != its:
         raise ValueError(f"{option('reference')}: its positive class is {its!r}, and the data's is {mine!r}")
@@ -382,7 +424,12 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _files(data: Any) -> list[str]:
+def input_files(role: str, data: Any) -> list[Input]:
+    """Return the identity of the local files that paths or patterns name."""
+    return [input_of_file(role, path) for path in files_of(data)]
+
+
+def files_of(data: Any) -> list[str]:
     """Return the local files that paths or patterns name; none for other data."""
     paths = [data] if is_path(data) else data
     if not isinstance(paths, (list, tuple)) or not all(map(is_path, paths)):

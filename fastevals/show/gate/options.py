@@ -47,6 +47,14 @@ class GateOptions:
     frequency_weight: str | None = as_in_report("frequency_weight")
     groups: str | None = as_in_report("groups")
     pos_label: Any = as_in_report("pos_label")
+    nightly: Any = own(
+        "STATE", "decide by all nights so far, which this file keeps",
+        """path, optional: The state file of a gate that is asked every night. Each run adds the night's estimates to
+        it, and rules are decided by confidence sequences over all nights, which hold at every look.""")
+    night: str | None = own(
+        "NAME", "name of the night (the file's name)",
+        """str, optional: Name of the night in the state file; by default the name of the data's file. A night that
+        is there already gets a new record.""")
     undecided: Undecided = own(
         "", "count an undecided gate as passed or failed",
         """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has an exit status of its

@@ -16,13 +16,13 @@ from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
-from fastevals.infer.gate.closed import ClosedCounts
+from fastevals.infer.gate.closed import ClosedCounts, ClosedRows
 from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
-from fastevals.results import Interval
+from fastevals.results import NOWHERE, Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
@@ -80,6 +80,9 @@ class JudgedSide(Protocol):
     def estimate(self, label: str, model: str) -> Pinned:
         """Return a model's metric and its standard error, which may take less than the evidence."""
 
+    def share(self, label: str, model: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a model's rate; None if the metric is no rate of unweighted rows."""
+
 
 class Scored:
     """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
@@ -112,6 +115,16 @@ class Scored:
             found = self.of(label, model)
             return Pinned(found.value, found.standard_error)
         return Pinned(*self._measured.estimate(label, model))
+
+    def share(self, label: str, model: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a rate."""
+        rows, specs = self.rows, self.settings.specs
+        if rows.weighs_rows:
+            return None
+        if rows.ranking is not None:
+            return ClosedCounts(rows.ranking.counts, specs).share(label)
+        rows = rows.repeated()
+        return ClosedRows.of_scores(rows.positive, rows.scores, specs).share(label, model)
 
     @cached_property
     def _measured(self) -> Measured | CellsEvidence:
@@ -162,6 +175,12 @@ class Counted:
             return Pinned(found.value, found.standard_error)
         return Pinned(*self._measured.estimate(label, model))
 
+    def share(self, label: str, model: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a rate."""
+        if self.block.totals.is_weighted:
+            raise ValueError("rows of this summary have weights, and confidence sequences need rows of equal weight")
+        return ClosedCounts(self.block.ranking(model).counts, self._measured.settings.specs).share(label)
+
 
 class Predicted:
     """Rows of predicted classes or numbers in memory."""
@@ -184,6 +203,14 @@ class Predicted:
         """Return a model's metric and its standard error."""
         found = self.of(label, model)
         return Pinned(found.value, found.standard_error)
+
+    def share(self, label: str, model: str) -> tuple[int, int] | None:
+        """Return the successes and trials of a rate."""
+        rows = self.rows
+        if self.kind != "labels" or rows.weights is not None:
+            return None
+        true, predicted = np.asarray(rows.true), {model: np.asarray(rows.predicted[model])}
+        return ClosedRows.of_labels(true, predicted, self.settings.specs, self.pos_label).share(label, model)
 
     @cached_property
     def _measured(self) -> Measured:
@@ -220,6 +247,30 @@ class PinnedSide:
     def estimate(self, label: str, model: str) -> Pinned:
         """Return a pinned metric and its standard error."""
         return self.pinned[label]
+
+    def share(self, label: str, model: str) -> None:
+        """Return None: a receipt has no counts."""
+
+
+class EmptySide:
+    """A night without rows."""
+
+    sizes = Sizes(0)
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return no evidence."""
+        return Evidence(math.nan, math.nan, "", lambda _: NOWHERE, why_none="there are no rows")
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Return no evidence."""
+        return self.of(label, model)
+
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return no estimate."""
+        return Pinned(math.nan, math.nan)
+
+    def share(self, label: str, model: str) -> None:
+        """Return None: there is no share."""
 
 
 # Counts -------------------------------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fastevals._text import describe_segment, printable
+from fastevals._text import count_of, describe_segment, printable
 from fastevals.infer.gate.decide import INCLUDES, POWER, Decision, Outcome
 from fastevals.infer.gate.rules import GateRule
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
-from fastevals.show.gate.data import GateData, OtherModel, RuleResult, Sizes
+from fastevals.show.gate.data import GateData, Nights, OtherModel, RuleResult, Sizes
 from fastevals.show.verdict import listed
 
 VERBS: dict[Outcome, tuple[str, str]] = {
@@ -136,6 +136,34 @@ def needs(result: RuleResult) -> list[str]:
     if not math.isnan(decision.times_rows):
         said.append(_lacking(result.rule, decision, each.sizes))
     return [where + text if where else text[:1].upper() + text[1:] for text in said]
+
+
+def nights_text(nights: Nights) -> str:
+    """Return how many nights a state has, and what tonight changed."""
+    empty = f", {nights.n_empty} without rows" if nights.n_empty else ""
+    changed = {
+        "added": "is added",
+        "replaced": "replaces its record",
+        "unchanged": "is recorded already, with the same rows",
+        "repeated": f"is not added, because its rows are those of {nights.same_as!r}",
+    }
+    return f"{nights.n_nights:,} in {printable(nights.state)}{empty}; {nights.night!r} {changed[nights.change]}"
+
+
+def nights_notes(found: GateData, result: RuleResult) -> list[str]:
+    """Return how many nights decided a rule, and what tonight's rows alone say."""
+    each = result.worst
+    if found.nights is None or each.tonight is None:
+        return []
+    used = f"{count_of(found.nights.n_nights, 'night')}, {each.sizes.n_samples:,} rows"
+    if each.n_nights != found.nights.n_nights:
+        used = (
+            f"{count_of(found.nights.n_nights, 'night')} ({each.n_nights} with a value), {each.sizes.n_samples:,} rows"
+        )
+    alone = f"tonight alone: {numbers_text(result.rule, each.tonight)}"
+    if math.isnan(each.tonight.interval.low):
+        return [f"{used}; {alone} ({each.tonight.reason})."]
+    return [f"{used}; {alone}, for a single look."]
 
 
 def _detectable(decision: Decision) -> str:

@@ -22,6 +22,7 @@ class Normal:
     caution: str = ""
     why_none: str = ""
     fixed_error: float = 0.0
+    widening: float = 1.0
 
     def why_unbounded(self, level):
         return ""
