@@ -459,7 +459,7 @@ def _merged(summary: ScoresSummary) -> Any:
 
 def _joint_of_files(block: CertifiedBlock, reader: Any, key: Any, settings: EvidenceSettings) -> Joint:
     """Return the joint sums of the models' scores in a segment, by another scan over the files."""
-    specs, cells, values = settings.specs, {}, {}
+    specs, cells, values = settings.joint_specs, {}, {}
     for model in block.totals.summaries:
         ranking, losses = block.ranking(model), block.totals.probabilities.get(model)
         cells[model] = with_losses(few_cells(ranking.counts, specs, ranking._squares), losses)

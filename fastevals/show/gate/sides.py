@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
@@ -42,6 +43,7 @@ CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "i
 UNPAIRED = (
     "a summary does not pair the models' rows, nor does standard input: give files, or another summary as the reference"
 )
+LIMITS = {"fpr", "tpr", "n_predicted"}
 MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
@@ -54,6 +56,11 @@ class EvidenceSettings(NamedTuple):
     n_resamples: int
     seed: int
     progress: bool = False
+
+    @property
+    def joint_specs(self) -> Specs:
+        """The metrics that joint sums know: those at a limit are neither linear nor read near a known threshold."""
+        return {label: spec for label, spec in self.specs.items() if LIMITS.isdisjoint(spec.options)}
 
     @property
     def bootstrap(self) -> BootstrapSettings:
@@ -327,7 +334,7 @@ class CellsEvidence:
             return self._together
         if not isinstance(self.side, CountedSide) or self.side.block.totals.is_weighted:
             return None
-        specs = self.settings.specs
+        specs = self.settings.joint_specs
         doubts: dict[str, Doubt] = {}
         for subject, own in self.side.block.subjects(model, specs):
             doubts |= without_doubt(model, subject, own, takes_weights=True)[1]
@@ -337,11 +344,16 @@ class CellsEvidence:
         """Return the evidence on a difference."""
         if self._together is None:
             raise ValueError(f"{label}: {UNPAIRED}")
+        if label not in self._together.specs:
+            raise ValueError(
+                f"differences in {label} need resampled rows, and there are too many: lower {option('n_resamples')} "
+                f"or raise {option('memory')} if the files are larger"
+            )
         return self._together.between(label, model, other, factor)
 
     def estimate(self, label: str, model: str) -> Pinned:
         """Return a model's metric and its standard error."""
-        if self._together is None or (model, label) in self._found:
+        if self._together is None or label not in self._together.specs or (model, label) in self._found:
             found = self.of(label, model)
             return Pinned(found.value, found.standard_error)
         place = self._together.models.index(model)
@@ -395,7 +407,7 @@ def _joint_counts(block: CertifiedBlock, model: str, specs: Specs) -> Joint:
 
 def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
     """Return the joint sums of rows in memory."""
-    specs = settings.specs
+    specs = settings.joint_specs
     cells, values = {}, {}
     for model in rows.scores:
         ranking = rows.ranking_of(model)  # deleted before the next: each has up to 32 bytes per row

@@ -274,6 +274,15 @@ def test_standard_input_is_read_once():
     assert (refused.returncode, "nor does standard input: give files" in refused.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("at", ["fpr=0.1", "tpr=0.5", "n_predicted=200"])
+def test_many_rows_have_no_differences_at_a_limit(files, at):
+    parts = [str(files / "monday.parquet"), str(files / "tuesday.parquet")]
+    alone = fastevals.gate(parts, f"precision at {at} >= 0.1", model="new", memory=1, **ROLES)
+    assert alone.outcome == "pass"
+    with pytest.raises(ValueError, match="need resampled rows, and there are too many"):
+        fastevals.gate(parts, f"precision at {at} not worse than old by 0.1", memory=1, **ROLES)
+
+
 def test_counts_have_no_segments():
     with pytest.raises(ValueError, match=r"'roc_auc >= 0\.8 by region' needs rows, and counts have no columns"):
         fastevals.gate(fastevals.Ranking(Y, COLUMNS["new"]), "roc_auc >= 0.8 by region")
