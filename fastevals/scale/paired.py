@@ -72,6 +72,7 @@ DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # bits of a row's contribution as an integer
 PARTS_PER_MEAN_WEIGHT = 128  # weights are counted in 1 / 128 of the mean row weight
 INNER_EDGES = np.arange(1, N_BINS) / N_BINS
+LIMITED_RATES = {"fpr": "false_positive_rate", "tpr": "recall"}
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
 
@@ -254,7 +255,7 @@ class Readings(NamedTuple):
             places = tuple(model.places.get(label) for model in models.values())
             if spec.name == CALIBRATION:
                 calibration.append(label)
-            elif "threshold" in spec.options or all(row is None for row in places):
+            elif "threshold" in spec.options or _limit_of(spec) or all(row is None for row in places):
                 linear.append(label)
             else:
                 together.setdefault((places, is_chosen(spec)), []).append(label)
@@ -327,15 +328,15 @@ def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Flo
         losses = [np.where(np.isfinite(each), each, 0.0) for each in replicate.of_thresholds(means)]
         n = counts.n_pos + counts.n_neg
         return np.asarray((np.stack((losses[1][0], losses[0][1])) - entry.function(model.probabilities)) / n)
-    metric = ranking_metric(spec)
+    metric, limit = ranking_metric(spec), _limit_of(spec)
     value = metric.of_counts(counts)
     if metric.threshold is not None:
         assert metric.of_cells is not None
-        row = model.places[label]
-        cells = np.array(counts.cells(row))
-        without = np.asarray(metric.of_cells(Cells(*(cells[:, None] - np.diag((cells > 0).astype(np.int64))))))
-        tp, fp, fn, tn = value - without
-        return np.where(rows <= row, np.array([[fp], [tp]]), np.array([[tn], [fn]]))
+        return _gains_at(counts, metric.of_cells, rows, model.places[label])
+    if limit:
+        if label not in model.places:
+            return unknown
+        return _gains_at_limit(counts, spec, limit, rows, model.places[label])
     steps = Steps.from_counts(counts, Detail.THRESHOLDS)
     left = leave_each_out(metric, steps, counts, stratified=False)
     if left is None:
@@ -343,6 +344,44 @@ def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Flo
     gains = np.where(left.times > 0, value - left.values, 0.0).reshape(2, -1)[::-1]
     gains -= (gains * left.times.reshape(2, -1)[::-1]).sum() / (counts.n_pos + counts.n_neg)
     return np.asarray(gains[:, rows - 1])
+
+
+def _gains_at(counts: ThresholdCounts, of_cells: Callable[[Cells], Any], rows: Rows, row: int) -> Floats:
+    """Return a row's contribution to a metric at the threshold of a row of counts."""
+    cells = np.array(counts.cells(row))
+    without = np.asarray(of_cells(Cells(*(cells[:, None] - np.diag((cells > 0).astype(np.int64))))))
+    tp, fp, fn, tn = of_cells(counts.cells(row)) - without
+    return np.where(rows <= row, np.array([[fp], [tp]]), np.array([[tn], [fn]]))
+
+
+def _gains_at_limit(counts: ThresholdCounts, spec: MetricSpec, limit: str, rows: Rows, row: int) -> Floats:
+    """Return a row's contribution to a metric at the threshold where a rate has a given limit.
+
+    A row that adds to the rate moves the threshold back to the limit. The metric then changes along the curve, by its
+    slope against the rate: this is Bahadur's representation of a quantile.
+    """
+    own = {name: value for name, value in spec.options.items() if name != limit}
+    at = {"threshold": float(counts.thresholds[row])}
+    metric, rate = (
+        ranking_metric(MetricSpec(name, options | at)).of_cells
+        for name, options in ((spec.name, own), (LIMITED_RATES[limit], {}))
+    )
+    assert metric is not None
+    assert rate is not None
+    of_class = counts.fps if limit == "fpr" else counts.tps
+    n, last = int(of_class[-1]), of_class.size - 1
+    reach = 2 * math.sqrt(max(int(of_class[row]), 1))  # two standard errors of the count at the limit
+    ends = np.searchsorted(of_class, (of_class[row] - reach, of_class[row] + reach))
+    low, high = max(min(int(ends[0]), row - 1), 1), min(max(int(ends[1]), row + 1), last)
+    if of_class[high] == of_class[low]:
+        return np.full((2, rows.size), np.nan)
+    slope = float(metric(counts.cells(high)) - metric(counts.cells(low))) * n / int(of_class[high] - of_class[low])
+    return _gains_at(counts, metric, rows, row) - slope * _gains_at(counts, rate, rows, row)
+
+
+def _limit_of(spec: MetricSpec) -> str:
+    """Return the rate whose limit chooses a metric's threshold, or an empty string."""
+    return next((name for name in LIMITED_RATES if name in spec.options), "")
 
 
 # Probabilities --------------------------------------------------------------------------------------------------------

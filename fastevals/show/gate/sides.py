@@ -43,7 +43,7 @@ CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "i
 UNPAIRED = (
     "a summary does not pair the models' rows, nor does standard input: give files, or another summary as the reference"
 )
-LIMITS = {"fpr", "tpr", "n_predicted"}
+QUOTA = "n_predicted"
 MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
@@ -59,8 +59,8 @@ class EvidenceSettings(NamedTuple):
 
     @property
     def joint_specs(self) -> Specs:
-        """The metrics that joint sums know: those at a limit are neither linear nor read near a known threshold."""
-        return {label: spec for label, spec in self.specs.items() if LIMITS.isdisjoint(spec.options)}
+        """The metrics that joint sums know: not those of a number of rows, which may end between two thresholds."""
+        return {label: spec for label, spec in self.specs.items() if QUOTA not in spec.options}
 
     @property
     def bootstrap(self) -> BootstrapSettings:

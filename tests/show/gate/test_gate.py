@@ -274,13 +274,24 @@ def test_standard_input_is_read_once():
     assert (refused.returncode, "nor does standard input: give files" in refused.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("at", ["fpr=0.1", "tpr=0.5", "n_predicted=200"])
-def test_many_rows_have_no_differences_at_a_limit(files, at):
+def test_many_rows_have_no_differences_at_a_number_of_rows(files):
     parts = [str(files / "monday.parquet"), str(files / "tuesday.parquet")]
-    alone = fastevals.gate(parts, f"precision at {at} >= 0.1", model="new", memory=1, **ROLES)
+    alone = fastevals.gate(parts, "precision at n_predicted=200 >= 0.1", model="new", memory=1, **ROLES)
     assert alone.outcome == "pass"
     with pytest.raises(ValueError, match="need resampled rows, and there are too many"):
-        fastevals.gate(parts, f"precision at {at} not worse than old by 0.1", memory=1, **ROLES)
+        fastevals.gate(parts, "precision at n_predicted=200 not worse than old by 0.1", memory=1, **ROLES)
+
+
+@pytest.mark.parametrize("metric", ["recall at fpr=0.1", "precision at fpr=0.1", "false_positive_rate at tpr=0.7"])
+def test_differences_at_a_limit_are_nearly_the_same_from_joint_sums(metric, monkeypatch):
+    """The slope of the curve at the limit belongs to a row's contribution; without it widths would be half."""
+    rule = f"{metric} equivalent to old within 0.9"
+    rows = decision(fastevals.gate(COLUMNS, rule, **ROLES)).interval
+    monkeypatch.setattr("fastevals.show.gate.sides.BUDGET", 0)
+    monkeypatch.setattr("fastevals.show.gate.sides.ROWS_ALWAYS_DRAWN", 0)
+    monkeypatch.setattr("fastevals.show.report.intervals.ROWS_ALWAYS_DRAWN", 0)
+    joint = decision(fastevals.gate(COLUMNS, rule, **ROLES)).interval
+    assert (joint.high - joint.low) / (rows.high - rows.low) == pytest.approx(1, abs=0.25)
 
 
 def test_counts_have_no_segments():
