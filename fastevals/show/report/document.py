@@ -62,7 +62,7 @@ from fastevals.show.report.intervals import (
     ModelPair,
     metric_title,
 )
-from fastevals.show.report.json import report_values
+from fastevals.show.report.json import page_values, report_values
 from fastevals.show.report.kinds import AUC, GINI
 from fastevals.show.report.live import live_points, live_table, threshold_note
 from fastevals.show.report.notes import (
@@ -169,7 +169,8 @@ def _report_document(report: ReportData) -> Document:
     opening = [Later(lambda: _opening(report), TEXT)]
     shown = all_blocks(report) if report.trend is None else all_blocks(report)[:1]
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
-    sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
+    blocks = report.blocks if report.trend is None else ()
+    sections = [_section(report, block, k, compared) for k, block in enumerate(blocks)]
     if report.whole is not None:
         sections.insert(0, _section(report, report.whole, len(sections), compared))
     if report.trend is not None:
@@ -182,7 +183,7 @@ def _report_document(report: ReportData) -> Document:
     return Document(
         "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
-        numbers=lambda: report_values(report),
+        numbers=lambda: page_values(report),
         points=lambda: live_points(report, shown),
     )  # fmt: skip
 

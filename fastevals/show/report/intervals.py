@@ -38,6 +38,7 @@ CELLS_COLUMNS = columns_of("scores", of="cells")
 
 RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates of a report by default: 7 ns of CPU each, 84 s
+REPLICATES_IN_TREND, FEWEST_IN_TREND = 75_000, 199  # bootstrap replicates of all values of a trend; of each
 ROWS_ALWAYS_DRAWN = 20_000  # rows of a block; with fewer, widths of differences from cells were up to 7 % off
 
 Values = Mapping[str, Mapping[str, float]]  # metrics by model, NaN where undefined
@@ -110,6 +111,15 @@ class IntervalPlan:
     seed: int  # of each block's replicates
     most_drawn: int | None = None  # rows above which a block's cells are resampled instead; None without a budget
     reference: str | None = None  # the model to compare the others with; None for all pairs
+    n_reduced: int = 0  # values of a trend that have fewer replicates than the default, because they are many
+
+    def for_trend(self, n_values: int) -> IntervalPlan:
+        """Return the plan for the values of a trend: many of them have fewer replicates, unless a number was given."""
+        least = max(FEWEST_IN_TREND, fewest_replicates(self.confidence_level))
+        number = max(least, REPLICATES_IN_TREND // max(n_values, 1))
+        if self.budget is None or number >= self.n_resamples:
+            return self
+        return replace(self, n_resamples=number, n_reduced=n_values)
 
     def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
         """Return the plan for blocks of these sizes: larger blocks than the budget allows are not resampled by row."""
@@ -203,9 +213,14 @@ def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
     return most
 
 
+def fewest_replicates(confidence_level: float) -> int:
+    """Return the fewest replicates for simultaneous intervals."""
+    return math.ceil(1 / check_confidence_level(confidence_level)[1]) - 1
+
+
 def _check_enough(plan: IntervalPlan) -> None:
     """Raise if there are too few replicates for simultaneous intervals."""
-    least = math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1
+    least = fewest_replicates(plan.confidence_level)
     if plan.n_resamples < least:
         raise ValueError(
             f"{option('n_resamples')} must be at least {least} for {option('confidence_level')} "

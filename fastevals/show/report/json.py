@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,19 @@ from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_instead, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
+from fastevals.show.report.trend import shown_places
 from fastevals.show.report.trend_data import Trend, TrendLine
 from fastevals.show.schema import json_head
 
 MOST_CELLS = 200  # classes, above which the matrix is left out
+
+
+def page_values(report: ReportData) -> dict[str, Any]:
+    """Return the JSON that a page saves; of a trend, it has the values that the page's tables show."""
+    if report.trend is not None:
+        trend = report.trend.take(shown_places(report.trend))
+        report = replace(report, trend=trend, blocks=(), overs=())
+    return report_values(report)
 
 
 def report_values(report: ReportData) -> dict[str, Any]:

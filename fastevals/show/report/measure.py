@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -72,6 +72,7 @@ from fastevals.show.report.over_values import (
     gather_over_blocks,
     have_blocks,
     measure_over_values,
+    most_blocks,
     why_no_delong,
 )
 from fastevals.show.report.streams import (
@@ -99,15 +100,20 @@ class Measure(NamedTuple):
     progress: bool
     has_gains: bool = False  # whether each model has a gain table
     other: OtherSides | None = None  # other rows, with which each block is compared
+    is_trend: bool = False  # whether the values are those of a trend, which may be many
+
+    def own_plan(self, n_values: Iterable[int]) -> IntervalPlan | None:
+        """Return the plan for groupings with these numbers of values."""
+        return self.plan.for_trend(sum(n_values)) if self.plan is not None and self.is_trend else self.plan
 
     def rows(self, rows: ScoredRows, groupings: Sequence[DividedRows]) -> dict[str, Any]:
         """Measure rows in memory, for each way to divide them."""
-        metrics, plan = column_metrics(*self.rule), self.plan
+        metrics, plan = column_metrics(*self.rule), self.own_plan([len(grouped.values) for grouped in groupings])
         if rows.amounts is not None:
             metrics = drawn_with_costs(metrics, self.rule)
             for grouped in groupings:
                 check_few_values(grouped.by, grouped.values)
-        parts = _blocks_of_rows(groupings, rows)
+        parts = _blocks_of_rows(groupings, rows, is_trend=self.is_trend)
         if plan is not None:
             plan = plan.for_blocks([part.n_samples for part in parts if part.is_measured], len(rows.scores))
         why_none = "" if plan is None or not groupings else why_no_delong(rows)
@@ -212,9 +218,13 @@ class Measure(NamedTuple):
         If a column divides the rows, all rows are the last block, with a plan of its own, which follows the plan.
         """
         reader.segments = reader.segments._replace(has_whole=bool(reader.segments.columns))
-        stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
+        stream = ExactStream(
+            reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress,
+            is_trend=self.is_trend,
+        )  # fmt: skip
         sizes = [block.n_samples for block in stream.blocks if block.value is not Whole.ROWS]
-        plan = None if self.plan is None else self.plan.for_blocks(sizes, len(reader.scores))
+        plan = self.own_plan([len(sizes)])
+        plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
         of_all = None if plan is None else plan.for_whole(sizes, len(reader.scores))
         streamed = stream.count(plan, of_all, column_metrics(*self.rule))
         values = reader.value_names(block.totals.value for block in streamed)
@@ -248,16 +258,16 @@ class Measure(NamedTuple):
     def summary(self, summary: ScoresSummary) -> dict[str, Any]:
         """Measure a summary's counts."""
         blocks: list[ReportBlock] = []
-        metrics, plan = column_metrics(*self.rule), self.plan
+        metrics, plan = column_metrics(*self.rule), self.own_plan([len(summary.blocks)])
         of_both = self.plan_of_both([block.n_samples for block in summary.blocks.values()])
         if self.other is not None:
             self.other.check_classes(summary.labels)
             self.other.check_paired(summary.blocks)
         for columns in summary.segments.groupings:
             n_values = sum(summary.segments.of_key(key)[0] == columns for key in summary.blocks)
-            if not have_blocks(range(n_values)):
-                crossed = " x ".join(map(repr, columns))
-                raise ValueError(f"{option('by')} {crossed} has {n_values} values; at most 100 are measured")
+            if not have_blocks(range(n_values), is_trend=self.is_trend):
+                crossed, most = " x ".join(map(repr, columns)), most_blocks(is_trend=self.is_trend)
+                raise ValueError(f"{option('by')} {crossed} has {n_values:,} values; at most {most:,} are measured")
         for key, counted in with_whole(summary).items():
             by, value = summary.segments.of_key(key)
             block = CertifiedBlock(counted)
@@ -406,13 +416,13 @@ class _Part(NamedTuple):
     is_measured: bool = True
 
 
-def _blocks_of_rows(groupings: Sequence[DividedRows], rows: ScoredRows) -> list[_Part]:
+def _blocks_of_rows(groupings: Sequence[DividedRows], rows: ScoredRows, *, is_trend: bool = False) -> list[_Part]:
     """Return each block's rows. Combinations of values with one class are not measured."""
     if not groupings:
         return [_Part((), None, rows.n_samples, None)]
     parts = []
     for by, values, codes in groupings:
-        if not have_blocks(values):
+        if not have_blocks(values, is_trend=is_trend):
             continue
         places = rows_by_code(codes, len(values))
         sizes = [part.size for part in places]

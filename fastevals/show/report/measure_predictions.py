@@ -78,6 +78,7 @@ class MeasurePredictions(NamedTuple):
     plan: IntervalPlan | None
     n_pictured: int
     progress: bool
+    is_trend: bool = False  # whether the values are those of a trend, which may be many
 
     def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
         """Return the metrics; relative errors only if no target is zero."""
@@ -87,10 +88,13 @@ class MeasurePredictions(NamedTuple):
 
     def rows(self, rows: PredictedRows, groupings: Sequence[DividedRows]) -> dict[str, Any]:
         """Measure each block, and metrics over the values of --by; return these fields of a report."""
+        if self.is_trend and self.plan is not None:
+            plan = self.plan.for_trend(sum(len(grouped.values) for grouped in groupings))
+            self = self._replace(plan=plan)
         metrics = self.metrics(rows)
         parts: list[Any] = [] if groupings else [((), None, None)]
         for by, values, codes in groupings:
-            places = rows_by_code(codes, len(values)) if have_blocks(values) else []
+            places = rows_by_code(codes, len(values)) if have_blocks(values, is_trend=self.is_trend) else []
             parts += [(by, value, part) for value, part in zip(values, places, strict=False)]
         blocks = [
             replace(
@@ -204,7 +208,7 @@ class MeasurePredictions(NamedTuple):
             found = GroupValues(np.arange(n), [numbers], n_samples, n_samples.astype(np.float64))
             of_values = group_results([name], found, warns=False)[name]
             metrics[model] = {name: replace(of_values, confidence_intervals=ends if has_intervals else None)}
-        measured = OverValues(by, values, metrics, have_blocks(values), "")
+        measured = OverValues(by, values, metrics, have_blocks(values, is_trend=self.is_trend), "")
         return with_differences_of_predictions(measured, grouped, rows, self.plan)
 
 

@@ -31,6 +31,7 @@ from fastevals.show.report.intervals import (
     BCA,
     CELLS,
     PROBABILITY_COLUMNS,
+    RESAMPLES,
     IntervalPlan,
     Intervals,
     column_metrics,
@@ -284,7 +285,17 @@ def _score_intervals(report: ReportData) -> str:
         own_best = "" if report.best is None else ", and each side has its own best thresholds"
         sentences.append(f"Differences from other rows have separate intervals and p-values{own_best}")
     whole = _describe_whole(report)
-    return ". ".join([*sentences, *filter(None, [undrawn, whole])])
+    return ". ".join([*sentences, *filter(None, [undrawn, whole, _describe_reduced(plan)])])
+
+
+def _describe_reduced(plan: IntervalPlan) -> str:
+    """Say that many values of a trend have fewer replicates each; "" if they have as many as usual."""
+    if not plan.n_reduced:
+        return ""
+    return (
+        f"Each of the {plan.n_reduced:,} values has {plan.n_resamples:,} replicates instead of {RESAMPLES:,}, to save "
+        f"time ({option('n_resamples', placeholder='N')} sets their number)"
+    )
 
 
 def _describe_whole(report: ReportData) -> str:

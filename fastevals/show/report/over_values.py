@@ -25,6 +25,7 @@ from fastevals.show.report.intervals import RANKING_COLUMNS, IntervalPlan, Score
 from fastevals.show.report.kinds import AUC
 
 MOST_BLOCKS = 100  # values with a block each; 300 would take 5,000 lines and a minute of bootstraps
+MOST_IN_TREND = 1000  # values of a trend, which text and pages show without a block each
 MANY_COLUMNS = (AUC, "average_precision")  # for many values: one call computes each of these
 
 
@@ -82,9 +83,14 @@ class ExtremeValue(NamedTuple):
     n_values: int
 
 
-def have_blocks(values: Sequence[Any]) -> bool:
+def most_blocks(*, is_trend: bool = False) -> int:
+    """Return the number of values up to which each has a block."""
+    return MOST_IN_TREND if is_trend else MOST_BLOCKS
+
+
+def have_blocks(values: Sequence[Any], *, is_trend: bool = False) -> bool:
     """Return whether there are few enough values for a block each."""
-    return len(values) <= MOST_BLOCKS
+    return len(values) <= most_blocks(is_trend=is_trend)
 
 
 def measure_over_values(grouped: DividedRows, rows: ScoredRows, plan: IntervalPlan | None) -> OverValues:

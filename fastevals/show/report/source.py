@@ -168,7 +168,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     with naming_rows(own.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
         rule = _threshold_rule(options)
-        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table)
+        measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table, is_trend=options.trend)
         if options.against is not None:
             other, own = read_other(data, own, options, form, reading, measure)
             measure = measure._replace(other=other)
@@ -381,7 +381,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         return report_counted(data, models, plan, options)
     title, roles, rows, groupings, classes, n_weightless, left_out, files = open_predictions(data, options, form)
     kind = roles.kind
-    measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
+    measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress, options.trend)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals, because there are more than {MOST_ESTIMATED}.")

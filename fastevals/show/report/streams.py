@@ -60,7 +60,7 @@ from fastevals.show.report.intervals import (
     why_unknown_squares,
     with_losses,
 )
-from fastevals.show.report.over_values import have_blocks
+from fastevals.show.report.over_values import have_blocks, most_blocks
 
 KEY_OF_ZERO, KEY_OF_ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
 
@@ -108,6 +108,8 @@ class ExactStream:
     memory : int or None
         Memory for the scores of positives, in bytes.
     progress : bool
+    is_trend : bool, default False
+        Whether the values are those of a trend, which may be many.
     """
 
     def __init__(
@@ -118,16 +120,18 @@ class ExactStream:
         thresholds: Sequence[float],
         memory: int | None,
         progress: bool,
+        *,
+        is_trend: bool = False,
     ) -> None:
         self.reader, self.best, self.costs, self.memory = reader, best, costs, memory
         self.scans = ExactScans(reader, _finite_keys(thresholds), memory, progress)
         self.blocks = self.scans.first()
         for by in reader.segments.groupings:
             keys = [block.value for block in self.blocks if reader.segments.of_key(block.value)[0] == by]
-            if not have_blocks(keys):
+            if not have_blocks(keys, is_trend=is_trend):
                 raise ValueError(
-                    f"{option('by')} {' x '.join(map(repr, by))} has {len(keys)} values; of files larger than memory "
-                    "at most 100 are measured"
+                    f"{option('by')} {' x '.join(map(repr, by))} has {len(keys):,} values; of files larger than memory "
+                    f"at most {most_blocks(is_trend=is_trend):,} are measured"
                 )
 
     def count(

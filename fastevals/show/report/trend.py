@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastevals._naming import option
 from fastevals._text import format_label, printable, shorten_names
 from fastevals.document.document import (
+    PAGE,
     RICH,
     TEXT,
     Count,
@@ -38,13 +39,14 @@ from fastevals.show.plots.models import label_of
 from fastevals.show.report.data import ModelNumbers, ReportBlock
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, metric_title
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
-from fastevals.show.report.over_values import MOST_BLOCKS
+from fastevals.show.report.over_values import MOST_IN_TREND
 from fastevals.show.report.trend_data import Trend, TrendLine
 
 Floats = NDArray[np.float64]
 
 VALUES_NAMED = 5  # values that differ, in a sentence
-VALUES_WRITTEN, VALUES_ON_PAGE = 60, 1000  # rows of a table
+VALUES_WRITTEN, FEWEST_VALUES = 60, 10  # rows of a table: in text, and at least
+CELLS_ON_PAGE = 2000  # of all tables on a page; each takes about 45 bytes
 MARGIN = 0.06  # share of the range of y left free on each side
 OF_RANKINGS = (AUC, "average_precision")
 OTHERS = "the mean of the other values"
@@ -63,9 +65,7 @@ def make_trend(
     names = {*blocks, *(value for value in left_out.by_value if value is not None), *all_values}
     if not blocks:
         n = max((len(over.values) for over in measured["overs"]), default=0)
-        what = (
-            f"{printable(by)} has {n:,} values, of which at most {MOST_BLOCKS} are measured" if n else "there are none"
-        )
+        what = f"{printable(by)} has {n:,} values; at most {MOST_IN_TREND:,} are measured" if n else "there are none"
         raise ValueError(f"{option('trend')} needs values with rows: {what}")
     values = sorted(names, key=natural_key)
     plan, whole = measured["plan"], measured["whole"] or next(iter(blocks.values()))
@@ -162,6 +162,9 @@ def trend_section(trend: Trend) -> Section:
     parts: list[Part] = [Sentence(f"trend over {len(trend.values):,} values of {trend.by}", "line", TEXT)]
     parts += [Sentence(text, "verdict", RICH) for text in trend_conclusions(trend)]
     parts += [Sentence(text, "note") for text in trend_notes(trend)]
+    has_all = len(shown_places(trend)) == len(trend.values)
+    saved = "the trend" if has_all else "the values in the tables"
+    parts.append(Sentence(f"The JSON that this page saves has {saved}; the report's own JSON has all", "note", PAGE))
     parts.append(Figures(lambda: [("trend", trend_panels(trend))], CAPTIONS))
     for k, metric in enumerate(trend.lines):
         parts.append(_table(trend, metric, TEXT if k == 0 else ()))
@@ -296,15 +299,46 @@ def _table(trend: Trend, metric: str, only: Any) -> Table:
                 else:
                     yield from _compared_cells(trend, line.compared, k)
 
+    shown = shown_places(trend, VALUES_WRITTEN if only == TEXT else None)
+
     def rows() -> Iterator[Row]:
-        for k in range(len(trend.values)):
+        for k in shown:
             yield Row(format_label(trend.values[k]), list(cells(k)))
         yield Row("all rows", list(cells(None)))
 
+    n_more = len(trend.values) - len(shown)
+    if n_more and only != TEXT:
+        title = f"{title}: the values that differ most, the first and the last, {len(shown):,} of {len(trend.values):,}"
+    more = f"... {n_more:,} more values, which the JSON has" if n_more else ""
+    return Table("trend", title, columns, rows, places, only=only, more=more)
+
+
+def shown_places(trend: Trend, most: int | None = None) -> list[int]:
+    """Return the places of the values that tables show: all, or those that differ, the first and the last.
+
+    Parameters
+    ----------
+    trend : Trend
+    most : int, optional
+        Most values; by default, as many as all tables of a page have room for.
+    """
     n = len(trend.values)
-    shown = VALUES_WRITTEN if only == TEXT else VALUES_ON_PAGE
-    more = f"... {n + 1 - shown:,} more values, which the JSON has" if n + 1 > shown else ""
-    return Table("trend", title, columns, rows, places, only=only, n_shown=shown, more=more)
+    if most is None:
+        n_lines = sum(map(len, trend.lines.values()))
+        most = max(FEWEST_VALUES, CELLS_ON_PAGE // (4 * len(trend.lines) + 8 * n_lines or 1))
+    if n <= most:
+        return list(range(n))
+    smallest = np.full(n, math.inf)
+    for line in (line for models in trend.lines.values() for line in models.values()):
+        if line.compared is not None:
+            differs = line.compared.is_lower | line.compared.is_higher
+            smallest[differs] = np.fmin(smallest, line.compared.adjusted_pvalues)[differs]
+    differing = np.argsort(smallest, kind="stable")[: np.count_nonzero(np.isfinite(smallest))]
+    shown = set(differing[: most * 2 // 3].tolist())
+    for k in range(n):  # from both ends
+        shown |= {n - 1 - k} if len(shown) < most else set()
+        shown |= {k} if len(shown) < most else set()
+    return sorted(shown)
 
 
 def _compared_cells(trend: Trend, found: ValuesCompared, k: int) -> list[Any]:

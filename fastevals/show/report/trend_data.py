@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,13 @@ class TrendLine:
     pooled_interval: Interval
     compared: ValuesCompared | None  # None without intervals
 
+    def take(self, places: NDArray[np.intp]) -> TrendLine:
+        """Return the line with only the values at some places."""
+        found = self.compared
+        if found is not None:
+            found = ValuesCompared(*(each[places] if isinstance(each, np.ndarray) else each for each in found))
+        return replace(self, values=self.values[places], intervals=self.intervals[places], compared=found)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend:
@@ -40,6 +48,16 @@ class Trend:
     confidence_level: float | None  # None without intervals
     are_clustered: bool = False
     undecided: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+
+    def take(self, places: Sequence[int]) -> Trend:
+        """Return the trend with only the values at some places; means and p-values stay those over all."""
+        at = np.array(places, dtype=np.intp)
+        return replace(
+            self, values=[self.values[k] for k in places], n_samples=self.n_samples[at],
+            n_positives=None if self.n_positives is None else self.n_positives[at], labelled=self.labelled[at],
+            undecided=self.undecided[at],
+            lines={metric: {name: line.take(at) for name, line in its.items()} for metric, its in self.lines.items()},
+        )  # fmt: skip
 
     @property
     def lacks_labels(self) -> bool:

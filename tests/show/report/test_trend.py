@@ -11,6 +11,10 @@ import pytest
 
 import fastevals.show.cli
 from fastevals import report
+from fastevals.show.report import over_values
+from fastevals.show.report import trend as trend_module
+from fastevals.show.report.intervals import as_plan
+from fastevals.show.report.trend import shown_places
 
 N, DAYS = 200, (1, 2, 10)
 OPTIONS: dict[str, Any] = {
@@ -126,7 +130,38 @@ def test_one_file_or_other_data_without_by_are_errors(files: list[str]) -> None:
         report(day_rows(1), **OPTIONS)
 
 
-def test_too_many_values_are_an_error() -> None:
+def test_a_year_has_a_short_table_and_a_small_page() -> None:
     rows = pd.concat(map(day_rows, DAYS)).reset_index(drop=True)
-    with pytest.raises(ValueError, match="trend needs values with rows: k has 150 values, of which at most 100 are"):
+    day = np.where(rows["day"] == 2, 150, np.arange(len(rows)) % 150)  # day 150 has no signal
+    found = report(rows.assign(k=day), **(OPTIONS | {"score": "p", "n_resamples": 19, "confidence_level": 0.9}), by="k")
+    text, page = found.to_text(), found.to_html()
+    assert "... 91 more values, which the JSON has" in text
+    assert len(found.to_dict()["trend"]["values"]) == len(found.blocks) == 151
+    assert len(page) < 400_000
+    assert "The JSON that this page saves has the values in the tables" in page
+
+
+def test_tables_of_many_values_have_those_that_differ_and_the_ends(files: list[str]) -> None:
+    trend = report(files, **OPTIONS).trend
+    assert trend is not None
+    assert shown_places(trend, 3) == [0, 1, 2]
+    assert shown_places(trend, 2) == [1, 2]
+    assert trend.take([1, 2]).values == [2, 10]
+
+
+def test_many_values_have_fewer_replicates_unless_a_number_is_given() -> None:
+    plan = as_plan(None, 0.95, 0)
+    assert plan is not None
+    numbers = {n: plan.for_trend(n).n_resamples for n in (2, 30, 150, 365, 1000)}
+    assert numbers == {2: 1999, 30: 1999, 150: 500, 365: 205, 1000: 199}
+    given = as_plan(99, 0.95, 0)
+    assert given is not None
+    assert given.for_trend(1000) is given
+
+
+def test_too_many_values_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(over_values, "MOST_IN_TREND", 100)
+    monkeypatch.setattr(trend_module, "MOST_IN_TREND", 100)
+    rows = pd.concat(map(day_rows, DAYS)).reset_index(drop=True)
+    with pytest.raises(ValueError, match="trend needs values with rows: k has 150 values; at most 100 are measured"):
         report(rows.assign(k=np.arange(len(rows)) % 150), **(OPTIONS | {"n_resamples": 0}), by="k")
