@@ -176,6 +176,9 @@ class AnyBlock(TypedDict):
     n_samples: Annotated[int, "rows"]
     n_dropped: Annotated[int, "rows of the block that are left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
+    labelled: NotRequired[
+        Annotated[float, "with --by, if some rows lack a label: the share of the block's rows that have one"]
+    ]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, names of the models with the best value"]
     differences: Annotated[list[PairOfModels], "differences of each compared pair of models"]

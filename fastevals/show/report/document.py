@@ -74,6 +74,9 @@ from fastevals.show.report.notes import (
     flat_classes,
     have_own_thresholds,
     interval_heads,
+    labelled_share,
+    lacks_labels,
+    share_text,
     title_of,
     undefined_notes,
     wilson_note,
@@ -233,7 +236,8 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
         Later(lambda: _tables(report, block), RICH),
     ]
     if report.roles.kind == "scores":
-        rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
+        labelled = f", {share_text(labelled_share(report, by, block.value, block.n_samples))} labelled"
+        rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive{labelled * lacks_labels(report)}"
     return Section(
         parts, describe_block(by, block.value) if by else ALL_ROWS.capitalize() * bool(report.roles.by), rows
     )

@@ -21,7 +21,15 @@ from fastevals.show.report.calibrated import calibration_values
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
-from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_instead, over_cautions
+from fastevals.show.report.notes import (
+    block_cautions,
+    describe_undrawn,
+    labelled_share,
+    lacks_labels,
+    left_out_of,
+    methods_instead,
+    over_cautions,
+)
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.trend import shown_places
 from fastevals.show.report.trend_data import Trend, TrendLine
@@ -294,6 +302,9 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
         "n_samples": block.n_samples,
         "n_dropped": dropped.n_rows,
         "dropped": left_out_values(report.roles, dropped),
+        **(
+            {"labelled": labelled_share(report, block.by, block.value, block.n_samples)} if lacks_labels(report) else {}
+        ),
         **of_classes,
         "total_weight": block.total_weight,
         "models": [_model(report, block, model) for model in block.models],

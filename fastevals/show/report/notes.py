@@ -218,10 +218,33 @@ def _widest_bounds(report: ReportData, metric: str) -> float:
 def describe_rows(report: ReportData, block: ReportBlock) -> str:
     """Say how many rows a block has."""
     weight = "" if block.total_weight is None else f"; weight {block.total_weight:.6g}"
+    labelled = (
+        f"; {share_text(labelled_share(report, block.by, block.value, block.n_samples))} of the rows have a label"
+    )
+    labelled = labelled if lacks_labels(report) else ""
     if report.roles.kind != "scores":
-        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}"
+        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}{labelled}"
     rows = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
-    return f"{rows}{weight} ({100 * block.positive_share:.3g} %)"
+    return f"{rows}{weight} ({100 * block.positive_share:.3g} %){labelled}"
+
+
+def lacks_labels(report: ReportData) -> bool:
+    """Return whether a column divides the rows, and some rows are left out because they have no label."""
+    return bool(report.roles.by) and report.left_out.by_column.get(report.roles.truth, 0) > 0
+
+
+def labelled_share(report: ReportData, by: tuple[str, ...], value: Any, n_samples: int) -> float:
+    """Return the share of rows that have a label, of a value of --by or (without `by`) of all rows."""
+    left_out = report.left_out
+    if by:
+        left_out = left_out.by_value.get(report.roles.segments.key(by, value), LeftOut())
+    n = n_samples + left_out.by_column.get(report.roles.truth, 0)
+    return n_samples / n if n else math.nan
+
+
+def share_text(share: float) -> str:
+    """Write a share of rows."""
+    return "-" if math.isnan(share) else f"{100 * share:.1f} %"
 
 
 def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:

@@ -44,7 +44,15 @@ from fastevals.show.report.calibrated import RATIO, written_ratio
 from fastevals.show.report.data import ReportData
 from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.kinds import AUC
-from fastevals.show.report.notes import describe_means, interval_heads, over_cautions, undefined_over
+from fastevals.show.report.notes import (
+    describe_means,
+    interval_heads,
+    labelled_share,
+    lacks_labels,
+    over_cautions,
+    share_text,
+    undefined_over,
+)
 from fastevals.show.report.over_differences import (
     SEGMENTS_WRITTEN,
     differences_conclusion,
@@ -169,24 +177,32 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
     counts = {"rows": metrics[0].n_samples, "positive": metrics[0].n_positives}
     known = {name: numbers for name, numbers in counts.items() if numbers is not None}
     shown = _extremes(metrics[0].values)
-    columns = [", ".join(over.by), *known]
+    labelled = [_labelled(report, over)] if lacks_labels(report) else []
+    columns = [", ".join(over.by), *known, *(["labelled"] if labelled else [])]
     columns += [f"{metric_title(over.metric)} of {name}" for name in shorten_names(over.metrics)]
     of_models = _calibrated(over)
     columns += [f"{RATIO} of {name}" for name in shorten_names(of_models)]
     models = list(over.metrics)
-    places = [*[-1] * len(known), *range(len(metrics)), *map(models.index, of_models)]
+    places = [*[-1] * (len(known) + len(labelled)), *range(len(metrics)), *map(models.index, of_models)]
     title = f"The lowest and the highest {len(shown):,} of {len(over.values):,} values; the JSON has all"
     title = "Values" if len(shown) == len(over.values) else title
 
     def rows() -> Iterator[Row]:
         for k in shown:
-            numbers = [Count(int(each[k])) for each in known.values()]
+            numbers: list[Any] = [Count(int(each[k])) for each in known.values()]
+            numbers += [share_text(shares[k]) for shares in labelled]
             ratios = (_ratio(report, each[k]) for each in of_models.values())
             yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics), *ratios])
 
     n_more = len(shown) - VALUES_IN_MARKDOWN
     more = f"... {n_more:,} more values, which the JSON has" if n_more > 0 else ""
     return Table("values", title, columns, rows, places, n_shown=VALUES_IN_MARKDOWN, more=more)
+
+
+def _labelled(report: ReportData, over: OverValues) -> list[float]:
+    """Return the share of rows with a label, of each value."""
+    n_samples = next(iter(over.metrics.values()))[over.metric].n_samples
+    return [labelled_share(report, over.by, value, int(n)) for value, n in zip(over.values, n_samples, strict=True)]
 
 
 def _extremes(values: NDArray[np.float64]) -> list[int]:
@@ -270,6 +286,9 @@ def _extremes_written(report: ReportData, over: OverValues) -> Iterator[Part]:
         ("rows", lambda k: str(n_samples[k])),
         ("positive", lambda k: str(n_positives[k])),
     ]
+    if lacks_labels(report):
+        shares = _labelled(report, over)
+        columns.append(("labelled", lambda k: share_text(shares[k])))
     if report.roles.weights["sample_weight"] is not None:
         columns.append(("weight", lambda k: f"{weights[k]:.6g}"))
     columns.append((f"{metric_title(AUC)} of {names[0]}", partial(_written_value, auc.values)))

@@ -29,7 +29,10 @@ class TrendLine:
         """Return the line with only the values at some places."""
         found = self.compared
         if found is not None:
-            found = ValuesCompared(*(each[places] if isinstance(each, np.ndarray) else each for each in found))
+            arrays: dict[str, Any] = {
+                name: each[places] for name, each in found._asdict().items() if isinstance(each, np.ndarray)
+            }
+            found = found._replace(**arrays)
         return replace(self, values=self.values[places], intervals=self.intervals[places], compared=found)
 
 

@@ -103,6 +103,25 @@ def test_the_text_says_which_day_differs_and_pages_have_a_picture(files: list[st
     assert (tmp_path / "out" / "trend.png").is_file()
 
 
+def test_blocks_say_which_share_of_their_rows_has_a_label(files: list[str]) -> None:
+    rows = pd.concat(map(day_rows, DAYS)).reset_index(drop=True)
+    options = OPTIONS | {"trend": False, "n_resamples": 0}
+    found = report(rows, **options, by="day")
+    blocks = found.to_dict()["blocks"]
+    share = int(rows[rows["day"] == 10]["y"].notna().sum()) / N
+    assert [block["labelled"] for block in blocks] == [1.0, 1.0, share]
+    assert found.to_dict()["whole"]["labelled"] == rows["y"].notna().mean()
+    assert f"{100 * share:.1f} % of the rows have a label" in found.to_text()
+    assert "labelled" in found.to_html()
+    assert "| labelled |" in found.to_markdown()
+    name = files[0] + ".fe"
+    rows.to_csv(files[0], index=False)
+    arguments = ["--label", "y", "--score", "a", "--by", "day", "--on-missing-label", "drop", "--out", name]
+    assert fastevals.show.cli.main(["summarize", files[0], *arguments]) == 0
+    assert [block["labelled"] for block in report(name, n_resamples=0).to_dict()["blocks"]] == [1.0, 1.0, share]
+    assert "labelled" not in report(rows[rows["day"] < 10], **options, by="day").to_dict()["blocks"][0]
+
+
 def test_predictions_have_a_trend(files: list[str]) -> None:
     options = OPTIONS | {"score": None, "pred": "p", "pos_label": 1}
     trend = report(files, **options).to_dict()["trend"]
