@@ -142,7 +142,9 @@ def test_texts_and_pages_have_counts_by_block() -> None:
     for text in (report.to_text(), report.to_markdown(), report.to_html().replace("</li>", "\n")):
         assert text.count(of_missing) == 1
         assert text.count("a finite score of p only is left out for all models") == 2
-    assert "\ng = (missing): 3 rows, 2 positive; weight 3 (66.7 %)\n" in report.to_text()
+    assert (
+        "\ng = (missing): 3 rows, 2 positive; weight 3 (66.7 %); 75.0 % of the rows have a label\n" in report.to_text()
+    )
 
 
 def test_a_value_that_says_missing_stands_apart() -> None:

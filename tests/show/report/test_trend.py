@@ -60,6 +60,17 @@ def test_files_summaries_scans_and_a_column_give_the_same(files: list[str]) -> N
     assert its["compared"]["is_lower"] == line["compared"]["is_lower"] == [False, True, False]
 
 
+def test_approximate_values_are_those_of_the_rows(files: list[str]) -> None:
+    trend, other = trend_of(files), trend_of(files, approximate=True)
+    assert {name: trend[name] for name in trend if name != "metrics"} == {
+        name: other[name] for name in other if name != "metrics"
+    }
+    for metric, (line,) in trend["metrics"].items():
+        (its,) = other["metrics"][metric]
+        assert its["values"] == pytest.approx(line["values"], abs=1e-9)
+        assert its["pooled"] == pytest.approx(line["pooled"], abs=1e-9)
+
+
 def test_values_and_pooled_are_those_of_the_blocks(files: list[str]) -> None:
     found = report(files, **OPTIONS)
     line = found.trend.lines["roc_auc"]["a"]
