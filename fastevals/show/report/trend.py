@@ -46,7 +46,7 @@ Floats = NDArray[np.float64]
 
 VALUES_NAMED = 5  # values that differ, in a sentence
 VALUES_WRITTEN, FEWEST_VALUES = 60, 10  # rows of a table: in text, and at least
-CELLS_ON_PAGE = 2000  # of all tables on a page; each takes about 45 bytes
+CELLS_ON_PAGE = 1000  # of all tables on a page; each takes about 45 bytes
 MARGIN = 0.06  # share of the range of y left free on each side
 OF_RANKINGS = (AUC, "average_precision")
 OTHERS = "the mean of the other values"
