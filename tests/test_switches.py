@@ -46,6 +46,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "HoldOut.__init__": lambda **o: fe.HoldOut(0.3, **o),
     "KFold.__init__": lambda **o: fe.KFold(2, **o),
     "RocCurve.__init__": lambda **o: fe.RocCurve(RANKING.counts, **o),
+    "confidence_sequence": lambda **o: fe.confidence_sequence({"n_samples": [9], "value": [0], "variance": [1]}, **o),
+    "gate": lambda **o: fe.gate({"y": Y, "s": S}, "roc_auc >= 0.1", label="y", score="s", **FEW, **o),
     "bootstrap": lambda **o: fe.bootstrap(RANKING, "roc_auc", **FEW, **o),
     "bias_variance": lambda **o: fe.bias_variance(T, [T, T], **o),
     "batch_auc": lambda **o: fe.batch_auc(Y, TWO, **o),

@@ -377,8 +377,9 @@ def test_a_report_has_a_row_for_each_number() -> None:
 def test_a_report_says_which_value_rows_are_of() -> None:
     report = made("report")
     frame = report.to_frame("pandas")
-    assert [*frame["by"].unique()] == ["u", "v", "w"]
+    assert [*frame["by"].dropna().unique()] == ["u", "v", "w"]
     frame = frame[~frame["metric"].str.startswith(("predicted", "observed", "calibration_", "spiegelhalter"))]
+    frame = frame[frame["by"].notna()]
     assert len(frame) == sum(len(model.metrics) for block in report.blocks for model in block.models)
     days = [k for k in range(101) for _ in range(2)]
     many = {"y": [0, 1] * 101, "s": np.linspace(0, 1, 202), "t": np.linspace(0, 1, 202), "model": days}
@@ -420,6 +421,7 @@ def test_all_reports_have_the_same_columns() -> None:
         "bound_high",
         "pvalue",
         "n_samples",
+        "whole",
     ]
     assert [frame.columns for frame in frames] == [expected] * len(frames)
     assert pl.concat(frames[1:4:2])["by"].dtype == pl.String  # though no row has a value

@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fastevals._naming import option
 from fastevals._options import show
@@ -167,8 +167,7 @@ def _record(
     night: str, fingerprint: str, rule: GateRule, factor: float | None, side: JudgedSide, model: str
 ) -> NightRecord:
     """Return tonight's record of a quantity."""
-    spec, label = rule.metric, rule.label
-    assert isinstance(spec, MetricSpec)
+    spec, label = cast("MetricSpec", rule.metric), rule.label
     share = None
     if factor is None:
         evidence, share = side.of(label, model), side.share(label, model)
@@ -188,8 +187,7 @@ def _record(
 def _judge(tonight: RuleResult, state: NightlyState, champion: Champion, model: str, levels: Levels) -> RuleResult:
     """Judge a rule by all nights."""
     rule = tonight.rule
-    spec = rule.metric
-    assert isinstance(spec, MetricSpec)
+    spec = cast("MetricSpec", rule.metric)
     keys = _keys(rule, champion)
     records = state.rules[keys[0][0]]
     evidence = [nights_evidence(state.rules[key], spec, factor) for key, factor in keys]

@@ -23,6 +23,7 @@ from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
+from fastevals.measure.thresholds import QUOTA
 from fastevals.results import NOWHERE, Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
@@ -43,7 +44,6 @@ CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "i
 UNPAIRED = (
     "a summary does not pair the models' rows, nor does standard input: give files, or another summary as the reference"
 )
-QUOTA = "n_predicted"
 MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
