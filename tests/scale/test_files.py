@@ -65,7 +65,7 @@ def without_calibration(found: dict[str, Any]) -> dict[str, Any]:
     """Leave out calibration, which scans take from small cells (tests/show/report/test_calibrated.py compares it)."""
     for model in (found["over"] or {}).get("models", ()):
         model.pop("calibration", None)
-    for block in found["blocks"]:
+    for block in filter(None, (*found["blocks"], found.get("whole"))):
         said = {(model.pop("calibration", None) or {}).get("conclusion") for model in block["models"]}
         if block["intervals"] is not None:
             block["intervals"]["notes"] = [note for note in block["intervals"]["notes"] if note not in said]

@@ -103,6 +103,7 @@ SCORES = ["--label", "y", "--score", "s", "--score", "t"]
 LABELS = ["--label", "c", "--pred", "a", "--pred", "b"]
 TARGETS = ["--target", "n", "--pred", "p", "--pred", "q"]
 DROP = ["--on-invalid", "drop"]
+LATE = ["--on-missing-label", "drop"]
 GATE = ["gate", "rows.csv", *SCORES, "--resamples", "99"]
 NIGHTLY = ["--rule", "auc better than t", "--rule", "auc >= 0.84", "--nightly", "state.json"]
 COMPARED = ["compare", "rows.csv", "--label", "c", "--pred", "a", "--pred", "b", "--pred", "d", "--resamples", "19"]
@@ -113,6 +114,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*SCORES, "--by", "k", "--weight", "w", "--threshold", "0.5"),
         of_report(*SCORES, "--by", "v", "--frequency-weight", "f", *DROP, file="gaps.csv"),
         of_report(*SCORES, "--by", "k", "--trend", "--min-labelled", "0.1"),
+        of_report(*SCORES, "--by", "k", *LATE, resamples="0", file="late.csv"),
         of_report(*SCORES, "--group", "g", resamples=""),
         of_report("--label", "y", "--score", "s", "--gain-table", resamples="0"),
         of_report("--label", "y", "--score", "s", "--against", "rows*.csv", file="rows*.csv"),
@@ -172,6 +174,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("s", "a", "p"):
         with_gaps[name][0] = "NA"
     write("gaps.csv", with_gaps)
+    late = {name: values.astype("U20") for name, values in COLUMNS.items()}
+    late["y"][0] = late["n"][0] = ""
+    write("late.csv", late)
     for name in ("rows", "gaps"):
         write(f"{name}-none.csv", {name: values[:0] for name, values in COLUMNS.items()})
     table = {name: snapshots.TABLE[:, k] for k, name in enumerate("abc")}
