@@ -130,6 +130,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     ],
     schema.GatePlanned: [lambda: printed(*GATE, "--plan", "--reference", "t", "--rule", "auc not worse than t by 0.1")],
     schema.PredictionsReport: [
+        of_report(*TARGETS, "--by", "k", *LATE, resamples="0", file="late.csv"),
         of_report(*LABELS, "--by", "k", "--by", "n", resamples="0", file="rows*.csv"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*LABELS, "--by", "k", "--trend", "--min-labelled", "0.1"),
