@@ -87,6 +87,8 @@ def test_rows_of_any_source_may_be_left_out(door: str) -> None:
         drops = {"on_missing_label": "drop", "on_invalid": "drop"}
         n_dropped, found = blocks(DOORS[door](WITHOUT), score="s", by="part", **drops, **options)
         assert n_dropped == sum(block["n_dropped"] for block in found) == 2
+        shares = [block.pop("labelled") for block in found]
+        assert min(shares) < 1 and all(0 < share <= 1 for share in shares)  # noqa: PT018
         assert [{**block, "n_dropped": 0, "dropped": {}} for block in found] == expected
     assert blocks(DOORS[door](WITHOUT), pred="p", on_missing_label="drop")[0] == 1
     report = fastevals.report(DOORS[door](COLUMNS), label="y", score="s", approximate=True, n_resamples=0)
