@@ -335,4 +335,4 @@ def test_rules_at_their_margin_are_rarely_decided_in_any_of_many_looks(state):
         fixed += np.any(of_tonight, axis=0)
     assert max(passed) <= 6
     assert max(failed) <= 4
-    assert min(fixed) > n_paths / 2  # bounds for a single look decide wrongly on some night
+    assert max(fixed) > max(passed + failed)  # bounds for a single look decide wrongly on some night
