@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, get_num_threads, run
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, get_num_threads, num_threads, run
 from fastevals._kernels.partition import (
     FINE_CELLS,
     ROWS_PER_STRIP,
@@ -56,6 +56,7 @@ BUCKET = 1 << 13  # rows in a bucket, so that its keys, scratch and cells stay i
 SPAN = 1 << 16  # rows that one call ranks or sweeps if buckets are smaller, so that Python is entered rarely
 SPANS = 16  # minimum number of spans, so that threads can share them; fewer only if there are fewer buckets
 MAX_BUCKETS = 64  # a core can write to this many pages; 128 buckets, the most that fit in a row's byte, take longer
+SPACES = 1 << 23  # bytes of scratch that threads may take together; for more rows, up to two bytes per row
 MAX_CELLS = 1 << 15  # most cells that stay in cache; a larger bucket is divided again
 SAMPLES_PER_BUCKET = 64  # sampled rows per bucket
 TABLE = 1 << 10  # cells per bucket in the table from keys to buckets
@@ -596,12 +597,14 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
     rows = largest_scratch(marked, starts)
     n_bytes = 8 * rows + 4 * MAX_CELLS + 8
-    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # `places` is reused
+    reused = places.size // n_bytes
+    spaces = iter([places[i * n_bytes : (i + 1) * n_bytes] for i in range(reused)])
 
     def workspace() -> tuple[Keys, NDArray[np.int32]]:
         return sorting_space(rows, next(spaces, None))
 
-    run(rank, cuts, workspace=workspace)
+    with num_threads(min(get_num_threads(), max(2 * reused, SPACES // n_bytes, 1))):
+        run(rank, cuts, workspace=workspace)
     return marked, starts, cuts, ranked.tolist()
 
 
