@@ -93,47 +93,6 @@ def reference_clause(models: ComparedModels, each: ModelDifference, reference: s
     return f"it is {more} than {printable(reference)}'s by {models.difference_text(by)}"
 
 
-def not_worse_sentence(
-    model: str,
-    reference: str,
-    each: ModelDifference,
-    margin: float,
-    confidence: float,
-    *,
-    greater_is_better: bool = True,
-) -> str:
-    """Say whether a model is worse than the reference by more than a margin, judged by the ends of the interval.
-
-    Parameters
-    ----------
-    model, reference : str
-        Names of the models.
-    each : ModelDifference
-        The model's metric minus the reference's, with the interval that decides.
-    margin : float
-        The largest tolerable loss, at least 0.
-    confidence : float
-        Level of the interval.
-    greater_is_better : bool
-        Whether higher values of the metric are better.
-
-    Returns
-    -------
-    str
-        "... is not worse than ... by more than ..." if the whole interval is on the better side of the margin, "... is
-        worse than ..." if it is on the other side, and otherwise that the data do not decide.
-    """
-    name, other, by = printable(model), printable(reference), f"by more than {margin:g}"
-    beside = with_interval(each.value, each.interval, confidence).replace(" (", ", ", 1).removesuffix(")")
-    loss = each.negated() if greater_is_better else each
-    claim = f"Whether {name} is worse than {other} {by} is undecided"
-    if loss.interval.high < margin:
-        claim = f"{name} is not worse than {other} {by}"
-    elif loss.interval.low > margin:
-        claim = f"{name} is worse than {other} {by}"
-    return f"{claim} (difference {beside})."
-
-
 def best_sentence(models: ComparedModels, metric: str) -> str:
     """Say which model is best by a metric, and whether it is significantly better than each of the others."""
     title, (best, *others) = metric_title(metric), models.best(metric)

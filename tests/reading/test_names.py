@@ -295,8 +295,7 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
         "dropped 4 rows: 2 without a finite score of b, 1 without a finite score of a, 1 without a finite weight, "
         "1 without a label (some lack several)"
     ) in text
-    assert "g = s: 1 row, 1 positive; weight 2 (100 %)" in text
-    assert "A class is missing" in text
+    assert "g = s: 1 row, 1 positive; weight 2 (100 %); 100.0 % of the rows have a label A class is missing" in text
     assert "! : dropped 1 row: 1 without a finite weight" in text
     assert "dropped 1 row: 1 without a finite weight" in report.to_html()
     assert "1 without a label (some lack several) threshold" in text

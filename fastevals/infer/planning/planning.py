@@ -622,6 +622,10 @@ class SampleSize(Frozen):
     def _columns(self) -> Columns:
         return make_columns({name: getattr(self, name) for name in COLUMNS})
 
+    def _shown_columns(self) -> Columns:
+        columns = super()._shown_columns()
+        return {name: columns[name] for name in columns if name != "conclusion"}  # it is a sentence
+
     def _document(self) -> Document:
         parts: list[Part] = [
             Sentence(self.conclusion, "verdict"),
@@ -642,15 +646,24 @@ class SampleSize(Frozen):
         )
         for name, planned, own in pairs:
             if planned is not None and own is not None:
-                yield Row(name, [Count(planned, f"{planned:,}"), Count(own, f"{own:,}")])
+                yield Row(name, [Count(planned), Count(own)])
         if self.n_clusters is not None:
-            yield Row("clusters", [Count(self.n_clusters, f"{self.n_clusters:,}"), Cell("")])
+            yield Row("clusters", [Count(self.n_clusters), Cell("")])
         yield Row("value", [Number(self.assumed_value), Number(self.pilot_value)])
-        yield Row("standard error", [Number(self.standard_error, written=f"{self.standard_error:.3g}"), Cell("")])
-        if not math.isnan(self.power):
-            yield Row("power", [Number(self.power), Cell("")])
-        else:
-            yield Row("width", [Number(self.width), Cell("")])
+        for name, small in (
+            ("standard error", self.standard_error),
+            ("detectable difference", self.detectable_difference),
+        ):
+            yield Row(name, [Number(small, written=f"{small:.4g}"), Cell("")])
+        for name, value in (
+            ("power", self.power),
+            ("width", self.width),
+            ("confidence level", self.confidence_level),
+            ("prevalence", self.prevalence),
+            ("design effect", self.design_effect),
+        ):
+            yield Row(name, [Number(value), Cell("")])
+        yield Row("limits", [Cell(self.method), Cell("")])
 
 
 COLUMNS = (

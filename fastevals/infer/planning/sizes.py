@@ -35,26 +35,6 @@ def detectable_difference(standard_error: float, *, confidence_level: float = 0.
     return _deviates(confidence_level, power) * standard_error
 
 
-def rows_needed(
-    n: int, standard_error: float, distance: float, *, confidence_level: float = 0.95, power: float = 0.8
-) -> int | None:
-    """Return how many rows a one-sided decision needs, given the standard error of an estimate from n rows.
-
-    `distance` is the true distance from the bound, on the side that is to be shown. Return None if no number of rows
-    suffices (the distance is not above 0) or the standard error is unknown.
-
-    Examples
-    --------
-    >>> rows_needed(1000, 0.01, 0.005)
-    24731
-    """
-    if not (distance > 0 and standard_error >= 0):
-        return None
-    return _whole(
-        n * (detectable_difference(standard_error, confidence_level=confidence_level, power=power) / distance) ** 2
-    )
-
-
 def _deviates(confidence_level: float, power: float) -> float:
     """Return the sum of the normal deviates of a one-sided level and of the power."""
     from scipy.special import ndtri

@@ -25,8 +25,7 @@ HELP = "decide by rules whether a model may ship: pass, fail or undecided"
 USAGE = "%(prog)s FILE ... --rule RULE [options]"
 DESCRIPTION = """\
 May this model ship? Each rule passes, fails or is undecided; the gate passes if
-all rules pass. FILE is as for `fastevals report`: rows with labels and scores,
-or predictions, or a summary of `fastevals summarize`.
+all rules pass. FILE holds scores, predictions or a summary, as for a report.
 
   --rule 'roc_auc >= 0.80'
   --rule 'roc_auc not worse than champion by 0.005'
@@ -49,8 +48,7 @@ examples:
 
 A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
 passes in at most 5 % of samples. It fails by a bound that is simultaneous over
-all rules and segments. Otherwise it is undecided: the output says which true
-value these rows can detect, and how many rows are lacking.
+all rules and segments. Otherwise it is undecided, and the output says why.
 
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
 in Python: label = "y". --format json prints a receipt with seed, versions and

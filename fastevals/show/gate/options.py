@@ -31,7 +31,7 @@ class GateOptions:
 
     # fmt: off
     reference: Any = own(
-        "MODEL|FILE", "the champion: a model of the same rows, other rows' files, or a receipt",
+        "REF", "the champion: a model, files of other rows, or a receipt",
         """str or data, optional: The champion that rules compare with: another model of the same rows (its column), or
         the same model on other rows (files, a frame, a summary, or a receipt that pins its results). In rules,
         "champion" means the reference.""")
@@ -60,7 +60,7 @@ class GateOptions:
         """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has an exit status of its
         own.""", choices=Undecided, default="undecided")
     plan: bool = own(
-        "", "plan rows instead: each rule ends with 'assuming VALUE'",
+        "", "plan rows for rules that end with 'assuming VALUE'",
         """bool: Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule says what
         true value, or true difference, it assumes: "roc_auc >= 0.8 assuming 0.83"; by default the models are equal.""",
         default=False)

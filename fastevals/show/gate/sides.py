@@ -59,7 +59,7 @@ class EvidenceSettings(NamedTuple):
 
     @property
     def joint_specs(self) -> Specs:
-        """The metrics that joint sums know: not those of a number of rows, which may end between two thresholds."""
+        """The metrics that joint sums know; a given number of rows may end between two thresholds."""
         return {label: spec for label, spec in self.specs.items() if QUOTA not in spec.options}
 
     @property
@@ -91,30 +91,22 @@ class JudgedSide(Protocol):
         """Return the successes and trials of a model's rate; None if the metric is no rate of unweighted rows."""
 
 
-class Scored:
-    """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
+class MeasuredSide:
+    """Rows whose metrics and differences are measured together, and whose calibration is measured apart."""
 
-    def __init__(self, rows: ScoredRows, settings: EvidenceSettings) -> None:
-        self.rows, self.settings = rows, settings
-        n_samples, n_positives = RowsSide(rows).counts
-        self.sizes = Sizes(n_samples, n_positives, n_samples - n_positives)
+    _measured: Any  # with the methods `of`, `between` and `estimate`
 
     def of(self, label: str, model: str) -> Evidence:
         """Return the evidence on a model's metric."""
-        if label not in CALIBRATION:
-            return self._measured.of(label, model)
-        rows = self.rows
-
-        def measure(level: float) -> Calibration:
-            return calibration(
-                rows.positive, rows.scores[model], groups=rows.groups, confidence_level=level, **rows.weight_options
-            )
-
-        return _calibrated(label, measure)
+        if label in CALIBRATION:
+            return _calibrated(label, self._calibration(label, model))
+        found: Evidence = self._measured.of(label, model)
+        return found
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
-        return self._measured.between(label, model, other, factor)
+        found: Evidence = self._measured.between(label, model, other, factor)
+        return found
 
     def estimate(self, label: str, model: str) -> Pinned:
         """Return a model's metric and its standard error."""
@@ -122,6 +114,25 @@ class Scored:
             found = self.of(label, model)
             return Pinned(found.value, found.standard_error)
         return Pinned(*self._measured.estimate(label, model))
+
+    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
+        """Return what measures a model's calibration, given the level of its intervals."""
+        raise NotImplementedError
+
+
+class Scored(MeasuredSide):
+    """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
+
+    def __init__(self, rows: ScoredRows, settings: EvidenceSettings) -> None:
+        self.rows, self.settings = rows, settings
+        n_samples, n_positives = RowsSide(rows).counts
+        self.sizes = Sizes(n_samples, n_positives, n_samples - n_positives)
+
+    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
+        rows = self.rows
+        return lambda level: calibration(
+            rows.positive, rows.scores[model], groups=rows.groups, confidence_level=level, **rows.weight_options
+        )
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a rate."""
@@ -152,7 +163,7 @@ class Scored:
         )  # fmt: skip
 
 
-class Counted:
+class Counted(MeasuredSide):
     """Counts of scores: a summary, or files that were scanned; these can be scanned again to pair the models."""
 
     def __init__(
@@ -162,25 +173,11 @@ class Counted:
         self.sizes = Sizes(totals.n_samples, totals.n_positives, totals.n_negatives)
         self._measured = CellsEvidence(CountedSide(block), settings, tuple(totals.summaries), pair)
 
-    def of(self, label: str, model: str) -> Evidence:
-        """Return the evidence on a model's metric."""
-        if label not in CALIBRATION:
-            return self._measured.of(label, model)
+    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
         losses = self.block.totals.probabilities.get(model)
         if losses is None or not losses.are_probabilities:
             raise ValueError(f"{label} needs probabilities: scores of {model} are outside [0, 1]")
-        return _calibrated(label, lambda level: calibration(losses, confidence_level=level))
-
-    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
-        """Return the evidence on a difference."""
-        return self._measured.between(label, model, other, factor)
-
-    def estimate(self, label: str, model: str) -> Pinned:
-        """Return a model's metric and its standard error."""
-        if label in CALIBRATION:
-            found = self.of(label, model)
-            return Pinned(found.value, found.standard_error)
-        return Pinned(*self._measured.estimate(label, model))
+        return lambda level: calibration(losses, confidence_level=level)
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a rate."""
@@ -189,7 +186,7 @@ class Counted:
         return ClosedCounts(self.block.ranking(model).counts, self._measured.settings.specs).share(label)
 
 
-class Predicted:
+class Predicted(MeasuredSide):
     """Rows of predicted classes or numbers in memory."""
 
     def __init__(self, rows: PredictedRows, kind: str, classes: Classes | None, settings: EvidenceSettings) -> None:
@@ -197,19 +194,6 @@ class Predicted:
         self.pos_label = None if classes is None else classes.pos_label
         n_positives = None if self.pos_label is None else int(np.count_nonzero(np.asarray(rows.true) == self.pos_label))
         self.sizes = Sizes(rows.true.size, n_positives, None if n_positives is None else rows.true.size - n_positives)
-
-    def of(self, label: str, model: str) -> Evidence:
-        """Return the evidence on a model's metric."""
-        return self._measured.of(label, model)
-
-    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
-        """Return the evidence on a difference."""
-        return self._measured.between(label, model, other, factor)
-
-    def estimate(self, label: str, model: str) -> Pinned:
-        """Return a model's metric and its standard error."""
-        found = self.of(label, model)
-        return Pinned(found.value, found.standard_error)
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a rate."""

@@ -62,12 +62,12 @@ class ReportOptions:
         "bool: Report on each combination of the values of the columns in `by`, instead of each column.",
         default=False)
     trend: bool = own(
-        "", "follow each metric over the files, or over the values of --by",
+        "", "follow metrics over files, or over values of --by",
         """bool: Follow each metric over ordered values, such as days: the values of `by` or, without it, several files,
         each named by its path, in natural order. Each value is compared with the mean of the others; intervals and
         p-values are simultaneous over all values.""", default=False)
     min_labelled: float | None = own(
-        "SHARE", "with --trend: compare values with this share of labels, such as 0.9",
+        "SHARE", "--trend compares values with so many labels: 0.9",
         """float in [0, 1], optional: With `trend` and ``on_missing_label="drop"``, a value in which fewer rows have a
         label is undecided, and not compared.""", parse_number)
     pos_label: Any = POS_LABEL.field(
@@ -100,7 +100,7 @@ class ReportOptions:
         "C", "column of each row's cost of a true positive",
         "str, optional: Column of each row's cost of a true positive.", is_column=True, goes_with=ROWS)
     prior: float | None = own(
-        "P", "share of positives where the models are used, to compute costs",
+        "P", "share of positives in use, to compute costs",
         "float, optional: Share of positives where the models are used, to compute costs; by default the block's own.",
         parse_number, goes_with=SCORES)
     gain_table: bool = own(
@@ -140,7 +140,7 @@ class ReportOptions:
         counted. With "drop", None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are
         a block of their own.""", choices=OnInvalid, default="raise")
     against: Any = own(
-        "FILE", "compare with other rows: files, or summaries (.fe); repeat for more",
+        "FILE", "compare with other files, or summaries; repeat",
         """as for `data`, optional: Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever
         `data` is; `label`, `score` and the other options on rows apply to them, too. Each model is compared with
         itself on these rows, and each difference has a separate interval. Values of `by` are compared with the same

@@ -11,7 +11,7 @@ from scipy import stats
 
 from fastevals import ConfusionMatrix, proportion_interval
 from fastevals.infer.planning import sizes
-from fastevals.infer.planning.sizes import Claim, ExactClaim, detectable_difference, fewest_successes, rows_needed
+from fastevals.infer.planning.sizes import Claim, ExactClaim, detectable_difference, fewest_successes
 from tests.reference import planning as slow
 
 CLAIMS = [
@@ -105,19 +105,8 @@ def test_a_start_that_is_too_high_or_too_low() -> None:
 # Normal limits --------------------------------------------------------------------------------------------------------
 
 
-def test_rows_needed_is_the_usual_formula() -> None:
-    assert rows_needed(500, 0.02, 0.01) == slow.normal_rows(500 * 0.02**2, 0.01, 0.95, 0.8)
-    assert rows_needed(500, 0.02, 0.01, confidence_level=0.9, power=0.6) == slow.normal_rows(0.2, 0.01, 0.9, 0.6)
-
-
-@pytest.mark.parametrize(("error", "distance"), [(0.01, 0.0), (0.01, -1.0), (math.nan, 0.1), (0.1, math.nan)])
-def test_no_number_of_rows_suffices(error: float, distance: float) -> None:
-    assert rows_needed(100, error, distance) is None
-
-
-def test_at_the_detectable_difference_the_rows_suffice() -> None:
+def test_at_the_detectable_difference_the_power_is_what_was_asked() -> None:
     error = 0.013
-    assert rows_needed(777, error, detectable_difference(error)) == 777
     assert Claim(detectable_difference(error), low=0.0).power(error, 0.95) == pytest.approx(0.8)
 
 

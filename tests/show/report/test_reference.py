@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 import fastevals
 from fastevals import compare_groups, compare_predictions, compare_rankings, metric, report, row_costs
-from fastevals.results import NOWHERE, Interval
+from fastevals.results import Interval
 from fastevals.show.cli import main
 from fastevals.show.plots.forest import forest_size
 from fastevals.show.report import intervals
@@ -24,7 +24,6 @@ from fastevals.show.verdict import (
     ComparedModels,
     level_sentence,
     next_sentence,
-    not_worse_sentence,
     reference_sentences,
 )
 from tests.parameters import quick
@@ -333,28 +332,6 @@ def test_undefined_and_many_models_are_said() -> None:
     assert len(said) == MOST_AGAINST + 2
     assert said[1].startswith("m5's AUC is 0.5500;")
     assert said[-1] == "2 more models: see the tables."
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "margin", "said"),
-    [
-        (-0.0003, 0.0035, 0.005, "new is not worse than old by more than 0.005"),
-        (-0.006, 0.0035, 0.005, "Whether new is worse than old by more than 0.005 is undecided"),
-        (-0.005, 0.0035, 0.005, "Whether new is worse than old by more than 0.005 is undecided"),
-        (-0.02, -0.006, 0.005, "new is worse than old by more than 0.005"),
-        (0.001, 0.002, 0.0, "new is not worse than old by more than 0"),
-        (np.nan, np.nan, 0.005, "Whether new is worse than old by more than 0.005 is undecided"),
-    ],
-)
-def test_a_margin_is_judged_by_the_ends_of_the_interval(low: float, high: float, margin: float, said: str) -> None:
-    value = np.nan if np.isnan(low) else (low + high) / 2
-    each = ModelDifference(value, NOWHERE if np.isnan(low) else Interval(low, high), np.nan)
-    sentence = not_worse_sentence("new", "old", each, margin, 0.95)
-    assert sentence.startswith(f"{said} (difference ")
-    if not np.isnan(low):
-        assert sentence.endswith(f", 95 % interval {low:.4f} to {high:.4f}).")
-    of_loss = not_worse_sentence("new", "old", each.negated(), margin, 0.95, greater_is_better=False)
-    assert of_loss.startswith(f"{said} (difference ")
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------
