@@ -623,7 +623,7 @@ class SampleSize(Frozen):
         return make_columns({name: getattr(self, name) for name in COLUMNS})
 
     def _shown_columns(self) -> Columns:
-        columns = super()._shown_columns()
+        columns = Frozen._shown_columns(self)
         return {name: columns[name] for name in columns if name != "conclusion"}  # it is a sentence
 
     def _document(self) -> Document:
