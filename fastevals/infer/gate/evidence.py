@@ -369,7 +369,7 @@ class Measured:
 
     @property
     def _df(self) -> float:
-        """Degrees of freedom of a standard error: those of the rarer class."""
+        """Degrees of freedom of a standard error, from the rows of the rarer class."""
         return math.inf if self.units is None else max(self.units.n - 1, 1.0)
 
     def estimate(self, label: str, model: str) -> tuple[float, float]:

@@ -95,7 +95,7 @@ def _trials(metric: MetricSpec, n: int, positives: int | None, negatives: int | 
 def nights_evidence(records: Sequence[NightRecord], metric: MetricSpec, factor: float | None = None) -> Evidence:
     """Return the evidence of all nights on a metric, or on a model's metric minus `factor` times another's.
 
-    Its bounds hold at every look: they are those of `confidence_sequence`.
+    Its bounds come from `confidence_sequence`, so they hold at every look.
     """
     found = confidence_sequence(list(records), bounds=_bounds(metric, factor))
     method = f"confidence sequence ({found.method})"

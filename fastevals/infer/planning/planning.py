@@ -317,7 +317,7 @@ def _goal_of_difference(
             "a rule that does not hold"
         )
     if side != _better_side(spec):
-        words = f"the {label} of {MODEL} minus that of {REFERENCE} is {limit}"
+        words = f"the difference in {label}, {MODEL} minus {REFERENCE}, is {limit}"
     elif margin:
         words = f"{MODEL} is not worse than {REFERENCE} by {margin:g} or more in {label}"
     else:
@@ -469,7 +469,7 @@ def _assumptions(label: str, goal: Goal, pilot: Pilot, is_other_prevalence: bool
             trials = {"positives": "positive", "negatives": "negative", "predicted": "predicted positive"}
             named = trials.get(rate.trials, "predicted negative")
             sentences.append(f"{label} is a share of the rows that are {named}: {100 * rate.share:.3g} % of all rows.")
-        sentences.append("Limits are those of Clopper and Pearson.")
+        sentences.append("Limits are Clopper-Pearson limits.")
     else:
         what = label if pilot.models is None else "The difference"
         sentences.append(f"{what} varies as in the pilot of {pilot.n:,} rows ({pilot.method}), and limits are normal.")
@@ -478,14 +478,14 @@ def _assumptions(label: str, goal: Goal, pilot: Pilot, is_other_prevalence: bool
             away = "v" if low == "0" else f"(v - {low})" if low[0] != "-" else f"(v + {low[1:]})"
             sentences.append(f"Its standard deviation depends on its value v as sqrt({away} ({high} - v)).")
     if is_other_prevalence:
-        sentences.append("Within each class, rows are like those of the pilot.")
+        sentences.append("Within each class, rows are like the pilot's rows.")
     if pilot.n_clusters is not None:
         sentences.append(
-            f"Clusters are like those of the pilot, with {pilot.n / pilot.n_clusters:.3g} rows on average; the design "
+            f"Clusters are like the pilot's clusters, with {pilot.n / pilot.n_clusters:.3g} rows on average; the design "
             f"effect is {pilot.design_effect:.3g}."
         )
     elif pilot.design_effect != 1:
-        sentences.append(f"Weights are like those of the pilot; the design effect is {pilot.design_effect:.3g}.")
+        sentences.append(f"Weights are like the pilot's weights; the design effect is {pilot.design_effect:.3g}.")
     return sentences
 
 

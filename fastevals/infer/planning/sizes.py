@@ -113,7 +113,7 @@ class Claim(NamedTuple):
 
 
 def relative_deviation(value: float, bounds: tuple[float, float]) -> float:
-    """Return the standard deviation of a value within bounds, up to a factor: that of a proportion."""
+    """Return the standard deviation of a value within bounds, up to a factor, as for a proportion."""
     return math.sqrt(max((value - bounds[0]) * (bounds[1] - value), 0.0))
 
 

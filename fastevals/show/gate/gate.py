@@ -62,8 +62,8 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
     bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
     5 % of samples. In all other cases the rule is undecided.
 
-    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds are
-    those of `confidence_sequence`, over all nights in the state file, and hold at all looks.
+    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds come
+    from `confidence_sequence`, over all nights in the state file, and hold at all looks.
 
     References
     ----------

@@ -145,7 +145,7 @@ def nights_text(nights: Nights) -> str:
         "added": "is added",
         "replaced": "replaces its record",
         "unchanged": "is recorded already, with the same rows",
-        "repeated": f"is not added, because its rows are those of {nights.same_as!r}",
+        "repeated": f"is not added, because {nights.same_as!r} has the same rows",
     }
     return f"{nights.n_nights:,} in {printable(nights.state)}{empty}; {nights.night!r} {changed[nights.change]}"
 

@@ -240,7 +240,7 @@ def test_equal_weights_change_nothing_but_noise() -> None:
     assert found.design_effect == pytest.approx(1, abs=0.1)
     unequal = plan_sample_size((Y, SCORES), "roc_auc", width=0.05, sample_weight=1 + 9 * (GROUPS % 5 == 0), **QUICK)
     assert unequal.design_effect > 1.5
-    assert "Weights are like those of the pilot" in " ".join(unequal.assumptions)
+    assert "Weights are like the pilot's weights" in " ".join(unequal.assumptions)
 
 
 def test_clusters_of_rates_are_not_planned_by_exact_limits() -> None:
@@ -325,7 +325,7 @@ def test_text() -> None:
         "The rows are drawn at random, and 10 % of them are positive.\n"
         "The true recall is 0.85, as stated.\n"
         "recall is a share of the rows that are positive: 10 % of all rows.\n"
-        "Limits are those of Clopper and Pearson."
+        "Limits are Clopper-Pearson limits."
     )
     assert repr(found) == "SampleSize(recall: n_samples=3793, n_positives=380, power=0.8)"
     assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
