@@ -481,8 +481,8 @@ def _assumptions(label: str, goal: Goal, pilot: Pilot, is_other_prevalence: bool
         sentences.append("Within each class, rows are like the pilot's rows.")
     if pilot.n_clusters is not None:
         sentences.append(
-            f"Clusters are like the pilot's clusters, with {pilot.n / pilot.n_clusters:.3g} rows on average; the design "
-            f"effect is {pilot.design_effect:.3g}."
+            f"Clusters are like the pilot's clusters, with {pilot.n / pilot.n_clusters:.3g} rows on average; the "
+            f"design effect is {pilot.design_effect:.3g}."
         )
     elif pilot.design_effect != 1:
         sentences.append(f"Weights are like the pilot's weights; the design effect is {pilot.design_effect:.3g}.")
