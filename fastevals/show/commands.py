@@ -74,7 +74,8 @@ def show_result(arguments: argparse.Namespace, result: Result, pictures: Callabl
         return
     with warnings.catch_warnings(record=True) as hints:
         warnings.simplefilter("always", UserWarning)
-        written = pictures().write_folder(arguments.out, arguments.command, result, arguments.picture_format)
+        form = getattr(arguments, "picture_format", "png")  # a gate has no pictures
+        written = pictures().write_folder(arguments.out, arguments.command, result, form)
     for hint in dict.fromkeys(str(each.message) for each in hints):
         print_error(hint)
     _say_written(arguments, written)
@@ -341,8 +342,10 @@ def add_files(parser: Parser, name: str, page: str, drawn: str) -> None:
     """Add the options of the files that a command writes: a page and a folder."""
     add = parser.add_argument
     add("--html", metavar="FILE", help=f"also write a page: {page}")
-    add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} here")
-    add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures (png)")
+    files = f"{name}.json, {name}.txt and {drawn}" if drawn else f"{name}.json and {name}.txt"
+    add("--out", metavar="DIR", help=f"also write {files} here")
+    if drawn:
+        add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures (png)")
 
 
 def add_format(parser: Parser) -> None:

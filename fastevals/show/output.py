@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -35,7 +35,7 @@ LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 class BlockPictures(NamedTuple):
     """The pictures of a command."""
 
-    names: Iterable[str]  # of all pictures that a block may have
+    names: Collection[str]  # of all pictures that a block may have; none if the command has no pictures
     by: str | None  # the --by columns, in words: each block has a folder
     segments: Sequence[tuple[Sequence[str], Any]]  # each block's --by column, or columns, and its value, or values
     block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # of the block at a place, by name
@@ -58,7 +58,8 @@ class BlockPictures(NamedTuple):
                 block_folder.rmdir()
         write_file(numbers, result.to_json().encode())
         write_file(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
-        return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, self, form)}"
+        drawn = f", {_draw(folder, self, form)}" if self.names else ""
+        return f"written to {out}: {command}.json, {command}.txt{drawn}"
 
 
 def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:

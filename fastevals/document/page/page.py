@@ -52,7 +52,7 @@ class Article(NamedTuple):
     heading: str
     size: str  # number of rows
     question: str  # that the verdict answers
-    verdict: Sequence[str]  # sentences; the first is the headline
+    verdict: Sequence[Sentence]  # the first is the headline
     cautions: Sequence[str]
     first: Sequence[RichTable]
     figures: Sequence[Figure]
@@ -99,12 +99,16 @@ def write_page(document: Document, typed: str | None = None) -> str:
 
 def _article(section: Section, parts: Iterable[Part], block: int | None) -> Article:
     """Return a section as an article; sentences without a role join the verdict."""
-    said: dict[Role, list[str]] = {"question": [], "verdict": [], "caution": []}
+    said: dict[Role, list[str]] = {"question": [], "caution": []}
+    verdict: list[Sentence] = []
     tables: list[RichTable] = []
     drawn: list[Figure] = []
     for part in parts:
         if isinstance(part, Sentence):
-            said[part.role if part.role in said else "verdict"].append(part.text)
+            if part.role in said:
+                said[part.role].append(part.text)
+            else:
+                verdict.append(part)
         elif isinstance(part, Table):
             tables.append(rich(part))
         elif isinstance(part, Figures):
@@ -114,7 +118,7 @@ def _article(section: Section, parts: Iterable[Part], block: int | None) -> Arti
         section.heading,
         section.size,
         " ".join(said["question"]),
-        said["verdict"],
+        verdict,
         said["caution"],
         [each for each in tables if each.table.kind in KINDS_ABOVE_PICTURES and each.rows],
         drawn,

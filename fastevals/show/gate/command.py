@@ -68,7 +68,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--rule", metavar="RULE", action="append", help="a rule; repeat for more")
     parser.add_argument("--rules", metavar="FILE", help="a TOML file of rules and options")
     add_options_of(parser, GateOptions)
-    add_shared(parser, page="verdict and one row per rule", drawn="no picture")
+    add_shared(parser, page="verdict and one row per rule")
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

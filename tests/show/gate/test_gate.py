@@ -361,6 +361,25 @@ def test_forms(tmp_path):
     assert repr(found) == found.to_text().rstrip("\n")
 
 
+def test_a_folder_holds_the_receipt_and_the_text(files, capsys):
+    folder = files / "out"
+    assert (
+        run(files / "scores.parquet", "--label", "y", "--score", "new", "--rule", "roc_auc >= 0.8", "--out", folder)
+        == 0
+    )
+    text = capsys.readouterr().out
+    assert text.endswith(f"\nwritten to {folder}: gate.json, gate.txt\n")
+    assert sorted(each.name for each in folder.iterdir()) == ["gate.json", "gate.txt"]
+    assert text.startswith((folder / "gate.txt").read_text())
+
+
+def test_notes_stand_below_their_rule_on_the_page():
+    found = fastevals.gate(COLUMNS, ["roc_auc >= 0.86"], label="y", score="new", **FAST)
+    notes = [text for text in found.to_html().splitlines() if text.startswith('<p class="note">')]
+    assert decision(found).outcome == "undecided"
+    assert notes[0].startswith('<p class="note">With these rows, the rule passes in 80 % of samples')
+
+
 def test_ci_lines(files, capsys, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     columns = [files / "scores.parquet", "--label", "y", "--score", "new"]
