@@ -123,9 +123,9 @@ def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Le
         return Decision("undecided", evidence.value, inner, levels.passing, reason=few, **found)
     lacking = _lacking(condition, rule, evidence, levels)
     if inner.high < allowed.low or inner.low > allowed.high:
-        reason = "it would fail on its own, but not at the level that is simultaneous over all comparisons"
+        reason = "the rule would fail on its own, but not at the level that is simultaneous over all comparisons"
         if few := evidence.why_unbounded(levels.failing):
-            reason = f"{reason}: {few}"
+            reason = f"{reason}; {few}"
         return Decision("undecided", evidence.value, outer, levels.failing, reason=reason, **found, **lacking)
     ends = [end for end in allowed if inner.low <= end <= inner.high and math.isfinite(end)]
     reason = f"{INCLUDES} {' and '.join(f'{end:g}' for end in ends)}"

@@ -1,8 +1,9 @@
 """What decides a rule: a metric, or a difference of models, with one-sided bounds at any level.
 
-Each bound comes from the method whose false passes were closest to the level in simulations (`docs/coverage.md`): exact
-or score intervals for rates at a fixed threshold, a score interval of placements for AUC, and replicates otherwise. If
-data are so degenerate that no method has a width, there is no bound, and the evidence says why.
+Each bound comes from the method whose share of wrong passes was closest to the level in simulations
+(`docs/coverage.md`): exact or score intervals for rates at a fixed threshold, a score interval of placements for AUC,
+and replicates otherwise. If data are so degenerate that no method has a width, there is no bound, and the evidence says
+why.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from fastevals.results import NOWHERE, Interval
 Side = Literal["low", "high"]
 Specs = Mapping[str, MetricSpec]
 
-MOST_UNDEFINED = 0.05  # share of replicates; if more are undefined, the others are no sample of what may happen
+MOST_UNDEFINED = 0.05  # share of replicates; if more are undefined, the others do not represent all samples
 BCA_OR_T = "wider of BCa and t"
 NO_SPREAD = "all replicates are equal, so they do not tell how far the value may be off"
 
@@ -111,7 +112,7 @@ class Evidence:
         if not 0 < self.n_replicates < least:
             return ""
         have = f"{self.n_replicates:,} replicates are too few for bounds at this level"
-        return f"{have}, {option('n_resamples')} must be at least {least:,}"
+        return f"{have}: {option('n_resamples')} must be at least {least:,}"
 
     def without(self, why_none: str) -> Evidence:
         """Return the same estimate without bounds."""
@@ -133,7 +134,7 @@ class RarerClass(NamedTuple):
         """
         if self.n >= FEW_ROWS:
             return ""
-        return f"{self.n:.4g} {self.noun}, {FEW_ROWS} are needed"
+        return f"only {self.n:.4g} {self.noun}: bounds need at least {FEW_ROWS}"
 
     @classmethod
     def of(cls, parts: Mapping[str, NDArray[np.bool_]], weights: Floats | None, groups: Any) -> RarerClass:
@@ -167,8 +168,9 @@ def from_replicates(
 ) -> Evidence:
     """Return the evidence of bootstrap replicates.
 
-    A bound is the further one of BCa's and of the standard error times a quantile of Student's t with `df` degrees of
-    freedom: with 65 positives, differences in F1 exceeded BCa's bound in 7.5 % of data sets, and this one in 5.5 %.
+    There are two bounds on each side, BCa's and one from the standard error and Student's t with `df` degrees of
+    freedom; the one that is further out is used. With 65 positives, true differences in F1 were beyond BCa's bound in
+    7.5 % of data sets, and beyond the bound that is used in 5.5 %.
     Metrics that are maxima have their own intervals, as in `bootstrap`.
 
     Bounds move outwards by the `doubt` on their side. There are none if the value or more than 5 % of the replicates

@@ -42,7 +42,7 @@ SIGNS: dict[str, Form] = {
     "<": "at most",
 }
 FIRST_WORDS = (*SIGNS, "within", "between", "better", "not", "equivalent")
-DEMANDS = "what is demanded: >=, <=, within, better than, not worse than or equivalent to"
+DEMANDS = ">=, <=, within, better than, not worse than or equivalent to"
 PLACES = ("threshold", "best", "precision", "recall", "fpr", "tpr", "n_predicted")  # each an operating point
 EXAMPLES = "'roc_auc >= 0.8' or 'recall at fpr=0.01 not worse than champion by 0.005'"
 
@@ -331,7 +331,7 @@ class _Parser:
                 self.expect("'..' and the upper end of the range")
             high, _ = self.number("the upper end of the range")
             if low >= high:
-                self.fail(f"the range {low:g} .. {high:g} must go up", token)
+                self.fail(f"the range must be in ascending order, got {low:g} .. {high:g}", token)
             return replace(rule, form="within", low=low, high=high)
         for words, form in COMPARED.items():
             if self.takes(*words):
@@ -380,9 +380,9 @@ class _Parser:
             else:
                 is_wide = rule.other is not None and rule.margin >= high - low
             if is_wide and rule.form != "better than":
-                self.fail(f"every model satisfies the rule, as the margin {rule.margin_text} is so wide", place)
+                self.fail(f"every model satisfies the rule, because the margin {rule.margin_text} is so wide", place)
             if is_wide or rule.low > high or rule.high < low:
-                self.fail(f"no value of {label} can satisfy the rule, as it lies in [{low:g}, {high:g}]", place)
+                self.fail(f"no value of {label} can satisfy the rule: {label} lies in [{low:g}, {high:g}]", place)
         if rule.form in ("better than", "not worse than") and direction is None:
             known = rule.metric if isinstance(rule.metric, str) else rule.metric.name
             self.fail(f"neither higher nor lower {known} is better: demand 'within LOW .. HIGH'", place)

@@ -305,8 +305,8 @@ def _goal_of_difference(
     side = alternative or _better_side(spec)
     if side is None:
         raise ValueError(
-            f"alternative must be 'greater' or 'less' for {label}, which is better neither if it is high nor "
-            "if it is low"
+            f"alternative must be 'greater' or 'less' for {label}, because neither a high nor a low value is better; "
+            "got None"
         )
     claim = Claim(effect, low=-margin) if side == "greater" else Claim(effect, high=margin)
     limit = f"above {-margin:g}" if side == "greater" else f"below {margin:g}"
@@ -523,7 +523,8 @@ def _cautions(label: str, spec: Any, pilot: Pilot, n: int, n_positives: int | No
         found.append(f"{label} is undefined in {pilot.n_undefined:,} bootstrap replicates, which are left out.")
     if isinstance(spec, MetricSpec) and influence_of(spec) == Influence.BEST:
         found.append(
-            f"{label} is read where it is best on the same rows, so its estimates are optimistic in small samples."
+            f"{label} is computed at the threshold that is best on the same rows, so its estimates are optimistic in "
+            "small samples."
         )
     return found
 

@@ -70,7 +70,7 @@ class NightRecord(Frozen):
         for name in ("night", "fingerprint"):
             text = getattr(self, name)
             if not isinstance(text, str) or (name == "night" and not text):
-                raise ValueError(f"{name} must be a text, got {show(text)}")
+                raise ValueError(f"{name} must be {'text' if name != 'night' else 'non-empty text'}, got {show(text)}")
         whole = {name: _as_count(name, getattr(self, name)) for name in COUNTS}
         n_samples = whole["n_samples"] = check_integer("n_samples", self.n_samples, low=0)
         for pair in (("n_positives", "n_negatives"), ("successes", "trials")):

@@ -63,7 +63,7 @@ class ScoredSource:
         self.settings = _settings(specs, rules, options)
         is_counted = are_summaries(data) or isinstance(as_ranking("data", data), BaseRanking)
         if divided := [rule.text for rule in rules if rule.by and is_counted and not are_summaries(data)]:
-            raise ValueError(f"{option('rules')}: {divided[0]!r} needs rows, and counts have no columns")
+            raise ValueError(f"{option('rules')}: {divided[0]!r} needs rows, because counts have no columns")
         self.columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
         self.roles, self.reading, self.read = open_data(data, reading_options(options, self.columns), form)
         self.title, self.models = self.read.name, self.roles.models
@@ -92,8 +92,9 @@ class ScoredSource:
             return
         segments = summary.segments
         if by and (by not in segments.groupings):
-            counted = listed([" x ".join(each) for each in segments.groupings]) if segments.columns else "no column"
-            raise ValueError(f"{self.title} is counted by {counted}, and a rule demands by {' x '.join(by)}")
+            counted = "by " + listed([" x ".join(each) for each in segments.groupings])
+            counted = counted if segments.columns else "without segments"
+            raise ValueError(f"{self.title} was counted {counted}, but a rule judges each {' x '.join(by)}")
         for key, block in summary.blocks.items():
             if not by:
                 break
@@ -126,11 +127,11 @@ class ScoredSource:
             scores: Any = {name: rows.scores[name] for name in models} if len(models) > 1 else rows.scores[models[0]]
             return (rows.positive, scores), {"groups": rows.groups, "sample_weight": rows.weights}
         if len(models) > 1:
-            raise ValueError("the models' rows are needed in memory, to pair them")
+            raise ValueError("a plan for a difference needs the rows of both models in memory")
         if rows is not None:
             return rows.ranking, {}
         if summary is None:
-            raise ValueError("the rows are needed in memory, or a summary of them")
+            raise ValueError("a plan needs the rows in memory, or a summary of them")
         return _merged(summary).summaries[models[0]], {}
 
     def _reader(self, by: By) -> Any:

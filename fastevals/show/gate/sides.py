@@ -42,7 +42,8 @@ from fastevals.show.report.streams import CertifiedBlock
 Specs = Mapping[str, MetricSpec]
 CALIBRATION_FIELDS = {"predicted/observed": "ratio", "calibration_intercept": "intercept", "calibration_slope": "slope"}
 UNPAIRED = (
-    "a summary does not pair the models' rows, nor does standard input: give files, or another summary as the reference"
+    "a summary does not pair the models' rows, and neither does standard input: give files, or another summary as the "
+    "reference"
 )
 MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
@@ -229,7 +230,7 @@ class PinnedSide:
         if self.sizes.n_positives is None or self.sizes.n_negatives is None:
             return found
         rarer = min(RarerClass(self.sizes.n_positives, "positives"), RarerClass(self.sizes.n_negatives, "negatives"))
-        return found.without(f"the receipt is of {rarer.why_few}") if rarer.why_few else found
+        return found.without(f"the receipt has {rarer.why_few}") if rarer.why_few else found
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Raise: a receipt has one model."""
@@ -330,8 +331,8 @@ class CellsEvidence:
             raise ValueError(f"{label}: {UNPAIRED}")
         if label not in self._together.specs:
             raise ValueError(
-                f"differences in {label} need resampled rows, and there are too many: lower {option('n_resamples')} "
-                f"or raise {option('memory')} if the files are larger"
+                f"differences in {label} need resampled rows, and there are too many: lower {option('n_resamples')}, "
+                f"or raise {option('memory')} if the files do not fit in it"
             )
         return self._together.between(label, model, other, factor)
 

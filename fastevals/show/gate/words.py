@@ -132,7 +132,7 @@ def needs(result: RuleResult) -> list[str]:
     if decision.reason and not decision.reason.startswith(INCLUDES):
         said.append(f"{decision.reason}.")
     if decision.detectable > 0:
-        said.append(_detectable(decision))
+        said.append(_detectable(result.rule, decision))
     if not math.isnan(decision.times_rows):
         said.append(_lacking(result.rule, decision, each.sizes))
     return [where + text if where else text[:1].upper() + text[1:] for text in said]
@@ -166,31 +166,41 @@ def nights_notes(found: GateData, result: RuleResult) -> list[str]:
     return [f"{used}; {alone}, for a single look."]
 
 
-def _detectable(decision: Decision) -> str:
+def _detectable(rule: GateRule, decision: Decision) -> str:
     low, high = decision.allowed
-    passes = f"the rule passes in {100 * POWER:g} % of samples"
+    passes, what = f"the rule passes in {100 * POWER:g} % of samples", _quantity(rule, decision)
     if math.isinf(high):
-        return f"with these rows, {passes} if the true value is at least {low + decision.detectable:.4g}."
+        return f"with these rows, {passes} if the true {what} is at least {low + decision.detectable:.4g}."
     if math.isinf(low):
-        return f"with these rows, {passes} if the true value is at most {high - decision.detectable:.4g}."
+        return f"with these rows, {passes} if the true {what} is at most {high - decision.detectable:.4g}."
     least, most = low + decision.detectable, high - decision.detectable
     if least > most:
-        return f"these rows are too few: wherever the true value is, the rule passes in less than {100 * POWER:g} %."
-    return f"with these rows, {passes} if the true value is within {least:.4g} to {most:.4g}."
+        return (
+            f"these rows are too few: whatever the true {what} is, the rule passes in less than {100 * POWER:g} % of "
+            "samples."
+        )
+    return f"with these rows, {passes} if the true {what} is within {least:.4g} to {most:.4g}."
+
+
+def _quantity(rule: GateRule, decision: Decision) -> str:
+    return "difference" if rule.other is not None and decision.factor == 1 else "value"
 
 
 def _lacking(rule: GateRule, decision: Decision, sizes: Sizes) -> str:
-    power = f"with a power of {100 * POWER:g} % {_assumed(rule, decision)}"
+    allowed, assumed = decision.allowed, decision.assumed
+    outcome: Outcome = "pass" if allowed.low <= assumed <= allowed.high else "fail"
+    share, condition = f"in {100 * POWER:g} % of samples", _assumed(rule, decision)
     if math.isinf(decision.times_rows):
-        is_inside = decision.allowed.low < decision.assumed < decision.allowed.high
-        return f"no number of rows decides {power}" + (": the reference is too uncertain." if is_inside else ".")
+        why = "" if assumed in allowed else ", because the reference is too uncertain"
+        return f"no number of rows is enough for the rule to {outcome} {share} {condition}{why}."
+    decided = f"the rule {VERBS[outcome][0]} {share} {condition}"
     if decision.times_rows <= 1:
-        return f"a new sample of {sizes.n_samples:,} rows decides {power}."
+        return f"with {sizes.n_samples:,} new rows, {decided}."
     rows, of_class = more_rows(decision, sizes.n_samples), ""
     if sizes.n_positives is not None and sizes.n_negatives is not None:
         n, which = min((sizes.n_positives, "positive"), (sizes.n_negatives, "negative"))
         of_class = f" ({_about(more_rows(decision, n))} of them {which})"
-    return f"about {_about(rows)} more rows{of_class} decide {power}."
+    return f"with about {_about(rows)} more rows{of_class}, {decided}."
 
 
 def more_rows(decision: Decision, n: int) -> int:
@@ -206,11 +216,10 @@ def _about(n: int) -> str:
 
 def _assumed(rule: GateRule, decision: Decision) -> str:
     if rule.assumed is not None and decision.assumed == rule.assumed:
-        what = "value" if rule.other is None else "difference"
-        return f"if the true {what} is {rule.assumed:g}"
+        return f"if the true {_quantity(rule, decision)} is {rule.assumed:g}"
     if rule.other is not None and decision.assumed == 0:
         return "if the models are equal"
-    return f"if the true value is the estimate, {decision.value:.4g}"
+    return f"if the true {_quantity(rule, decision)} is the estimate, {decision.value:.4g}"
 
 
 def verdict(found: GateData) -> list[str]:
@@ -228,7 +237,7 @@ def verdict(found: GateData) -> list[str]:
         may = "may not ship" if found.outcome == "fail" else "can't be judged yet"
         head = f"{WORD[found.outcome]}: {model} {may}. {listed(parts)}."
         if found.outcome == "undecided" and found.undecided in COUNTS_AS:
-            head += f" Here undecided counts as {COUNTS_AS[found.undecided]}."
+            head += f" An undecided gate counts as {COUNTS_AS[found.undecided]} here."
     return [head]
 
 

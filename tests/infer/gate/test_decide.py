@@ -72,9 +72,11 @@ def test_equal_models_are_not_better_but_not_worse():
 
 def test_without_bounds_a_rule_is_undecided_for_a_reason():
     found = decide(
-        parse_rule("roc_auc >= 0.8"), [Normal(0.9, 0.01, why_none="31 positives, 50 are needed")], Levels(0.95, 0.95)
+        parse_rule("roc_auc >= 0.8"),
+        [Normal(0.9, 0.01, why_none="only 31 positives: bounds need at least 50")],
+        Levels(0.95, 0.95),
     )
-    assert (found.outcome, found.reason) == ("undecided", "31 positives, 50 are needed")
+    assert (found.outcome, found.reason) == ("undecided", "only 31 positives: bounds need at least 50")
     found = decide(parse_rule("roc_auc >= 0.8"), [Normal(0.9, math.nan)], Levels(0.95, 0.95))
     assert (found.outcome, found.reason) == ("undecided", "there is no interval")
 

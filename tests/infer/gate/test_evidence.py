@@ -183,8 +183,8 @@ def test_few_rows_of_a_class_give_no_bound_except_where_it_is_exact():
     y = np.arange(N) < 31
     found = measured(["roc_auc", "average_precision", AT_HALF], y)
     for label in ("roc_auc", "average_precision"):
-        assert found.of(label, "a").why_none == "31 positives, 50 are needed"
-        assert found.between(label, "a", "b").why_none == "31 positives, 50 are needed"
+        assert found.of(label, "a").why_none == "only 31 positives: bounds need at least 50"
+        assert found.between(label, "a", "b").why_none == "only 31 positives: bounds need at least 50"
         assert math.isnan(found.of(label, "a").bound(0.95, "low"))
         assert found.of(label, "a").standard_error > 0
     assert found.of(str(AT_HALF), "a").why_none == ""
@@ -193,7 +193,7 @@ def test_few_rows_of_a_class_give_no_bound_except_where_it_is_exact():
 
 def test_clusters_and_effective_rows_are_counted():
     found = measured(["brier_score"], groups=np.arange(N) % 40)
-    assert found.of("brier_score", "a").why_none == "40 clusters with negatives, 50 are needed"
+    assert found.of("brier_score", "a").why_none == "only 40 clusters with negatives: bounds need at least 50"
     weights = np.where(np.arange(N) < 10, 1e6, 1.0)
     assert "effective" in measured(["brier_score"], sample_weight=weights).of("brier_score", "a").why_none
 

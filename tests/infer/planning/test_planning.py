@@ -339,7 +339,7 @@ def test_cautions() -> None:
     wide = plan_sample_size((Y, SCORES), "roc_auc", width=0.4)
     assert "The planned sample has only" in wide.cautions[0]
     best = plan_sample_size((Y, SCORES), metric("f1", best="f1"), width=0.05, **QUICK)
-    assert "read where it is best on the same rows" in best.cautions[-1]
+    assert "computed at the threshold that is best on the same rows" in best.cautions[-1]
     labels = {"old": SCORES >= 0.5, "new": SCORES >= 0.6}
     alike = plan_sample_size((Y, labels), "accuracy", reference="old", effect=0.0, margin=0.05)
     assert "expected to decide differently on only" in alike.cautions[0]

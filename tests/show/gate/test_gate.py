@@ -295,7 +295,7 @@ def test_differences_at_a_limit_are_nearly_the_same_from_joint_sums(metric, monk
 
 
 def test_counts_have_no_segments():
-    with pytest.raises(ValueError, match=r"'roc_auc >= 0\.8 by region' needs rows, and counts have no columns"):
+    with pytest.raises(ValueError, match=r"'roc_auc >= 0\.8 by region' needs rows, because counts have no columns"):
         fastevals.gate(fastevals.Ranking(Y, COLUMNS["new"]), "roc_auc >= 0.8 by region")
 
 
@@ -315,7 +315,9 @@ def test_too_few_replicates_for_a_level_are_the_reason():
     found = fastevals.gate(COLUMNS, "brier <= 0.2", confidence_level=0.999, **roles)
     assert decision(found).reason.endswith("n_resamples must be at least 999")
     found = fastevals.gate(COLUMNS, ["brier <= 0.1", "roc_auc >= 0.7", "log_loss <= 2"], confidence_level=0.99, **roles)
-    assert decision(found).reason.startswith("it would fail on its own, but not at the level that is simultaneous")
+    assert decision(found).reason.startswith(
+        "the rule would fail on its own, but not at the level that is simultaneous"
+    )
     assert decision(found).reason.endswith("n_resamples must be at least 299")
     found = fastevals.gate(COLUMNS, "brier <= 0.2", label="y", score="new", n_resamples=1)
     assert decision(found).reason == "n_resamples=1 is too few replicates"
