@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from fastevals.infer.gate.evidence import Evidence
-from fastevals.infer.sequential.records import NightRecord
+from fastevals.infer.sequential.records import NightRecord, NightTable
 from fastevals.infer.sequential.sequence import confidence_sequence
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds
 from fastevals.measure.registry import METRICS
@@ -92,12 +91,12 @@ def _trials(metric: MetricSpec, n: int, positives: int | None, negatives: int | 
     return n, float(n)
 
 
-def nights_evidence(records: Sequence[NightRecord], metric: MetricSpec, factor: float | None = None) -> Evidence:
+def nights_evidence(records: NightTable, metric: MetricSpec, factor: float | None = None) -> Evidence:
     """Return the evidence of all nights on a metric, or on a model's metric minus `factor` times another's.
 
     Its bounds come from `confidence_sequence`, so they hold at every look.
     """
-    found = confidence_sequence(list(records), bounds=_bounds(metric, factor))
+    found = confidence_sequence(records, bounds=_bounds(metric, factor))
     method = f"confidence sequence ({found.method})"
     if found.caution:
         why = found.caution[0].lower() + found.caution[1:].rstrip(".")

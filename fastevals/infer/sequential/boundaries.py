@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 NARROWEST_RATIO = 8.27
 NEWTON_STEPS = 40
 LAST = slice(-1, None)  # look
-HALVINGS = 60  # of the distance from an estimate to the end of its range
+STEPS = 180  # at most, of which every third halves the range of a limit
+PRECISION = 1e-12  # of limits of rates, relative to rates from 1e-6 on
 
 
 def normal_limit(ratio: Any, alpha: float, *, one_sided: bool) -> Floats:
@@ -177,14 +178,28 @@ def log_rate_martingale(p: Any, successes: Any, failures: Any, prior: float, *, 
 
 
 def _lower_rates(successes: Floats, failures: Floats, prior: float, alpha: float, *, one_sided: bool) -> Floats:
-    """Return the lowest rates whose martingale is below 1 / alpha, by bisection between 0 and the estimates."""
-    trials = successes + failures
-    with np.errstate(invalid="ignore"):
+    """Return the lowest rates whose martingale is below 1 / alpha, between 0 and the estimates.
+
+    The ends of a range close in on the limit by the regula falsi (Illinois), or by halving where an end is not finite.
+    """
+    trials, limit = successes + failures, -math.log(alpha)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = np.where(trials > 0, successes / trials, math.nan)
-    outside = np.zeros(inside.shape)
-    limit = -math.log(alpha)
-    for _ in range(HALVINGS):
-        middle = (outside + inside) / 2
-        is_inside = log_rate_martingale(middle, successes, failures, prior, one_sided=one_sided) < limit
-        inside, outside = np.where(is_inside, middle, inside), np.where(is_inside, outside, middle)
+        outside = np.zeros(inside.shape)
+        over, under = np.full(inside.shape, math.inf), np.full(inside.shape, -math.inf)  # how far from the limit
+        last_is_inside = np.zeros(inside.shape, np.bool_)
+        for step in range(STEPS):
+            place = outside + (inside - outside) * over / (over - under)
+            middle = (outside + inside) / 2
+            is_halved = ~((place > outside) & (place < inside)) | (step % 3 == 2)
+            place = np.where(is_halved, middle, place)
+            if not np.any(inside - outside > PRECISION * np.maximum(inside, 1e-6)):
+                break
+            excess = log_rate_martingale(place, successes, failures, prior, one_sided=one_sided) - limit
+            is_inside = excess < 0
+            repeated = (is_inside == last_is_inside) & ~is_halved
+            over = np.where(is_inside, np.where(repeated, over / 2, over), excess)
+            under = np.where(is_inside, excess, np.where(repeated, under / 2, under))
+            inside, outside = np.where(is_inside, place, inside), np.where(is_inside, outside, place)
+            last_is_inside = is_inside
     return np.where(trials == 0, 0.0, np.where(successes == 0, 0.0, outside))

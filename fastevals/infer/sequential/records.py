@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from operator import attrgetter
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._options import check_integer, check_number, did_you_mean, show
 from fastevals.document.frames import Columns, make_columns, or_nan
@@ -192,11 +196,10 @@ class NightRecord(Frozen):
         """
         if not isinstance(values, Mapping):
             raise ValueError(f"a record must be a mapping, got {show(values)}")
-        names = [each.name for each in fields(cls)]
         for name in values:
-            if name not in names:
-                raise ValueError(f"a record has no {name!r}{did_you_mean(name, names)}")
-        for name in names[:2]:
+            if name not in NAMES:
+                raise ValueError(f"a record has no {name!r}{did_you_mean(name, NAMES)}")
+        for name in NAMES[:2]:
             if name not in values:
                 raise ValueError(f"a record must have {name!r}, got {show(dict(values))}")
         numbers = {name: math.nan for name in ("value", "variance") if values.get(name) is None}
@@ -215,12 +218,68 @@ class NightRecord(Frozen):
         return f"Record of {self.night}"
 
     def _columns(self) -> Columns:
-        columns = {each.name: getattr(self, each.name) for each in fields(self)}
+        columns = dict(zip(NAMES, _VALUES(self), strict=True))
         return make_columns({name: or_nan(each) if name in COUNTS else each for name, each in columns.items()})
 
 
+NAMES = tuple(each.name for each in fields(NightRecord))
+_VALUES = attrgetter(*NAMES)
 _FIELDS = [(each.name, each.default, NightRecord.__dict__[each.name].__set__) for each in fields(NightRecord)]
 COUNTS = ("n_positives", "n_negatives", "successes", "trials")
+
+
+class NightTable(Sequence[NightRecord]):
+    """The records of several nights by column, so that a year of them is read and added up in a millisecond.
+
+    Parameters
+    ----------
+    columns : mapping of str to sequence
+        The values of each field of `NightRecord`, which are not checked again; None for NaN and for missing values.
+        Columns without a value may be missing.
+    """
+
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self._columns = columns
+
+    @classmethod
+    def of(cls, records: Iterable[NightRecord]) -> NightTable:
+        """Return a table of records."""
+        rows = [_known_values(each) for each in records]
+        return cls(dict(zip(NAMES, zip(*rows, strict=True), strict=True)) if rows else {})
+
+    def __len__(self) -> int:
+        return len(self._columns.get("night", ()))
+
+    @overload
+    def __getitem__(self, place: int) -> NightRecord: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[NightRecord]: ...
+    def __getitem__(self, place: Any) -> Any:
+        """Return a record, or a list of records."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        return NightRecord._of_known({name: column[place] for name, column in self._columns.items()})
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return the values of a field; None for NaN and for missing values."""
+        return self._columns.get(name) or (None,) * len(self)
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return the values of a field as numbers; NaN for missing values."""
+        return np.array(self.column(name), dtype=np.float64)
+
+    def with_record(self, record: NightRecord) -> NightTable:
+        """Return the table with a record, in the place of the same night's record or at the end."""
+        nights, values = list(self.column("night")), dict(zip(NAMES, _known_values(record), strict=True))
+        place = nights.index(record.night) if record.night in nights else len(nights)
+        parted = {name: (self.column(name)[:place], self.column(name)[place + 1 :]) for name in NAMES}
+        return NightTable({name: [*before, values[name], *after] for name, (before, after) in parted.items()})
+
+
+def _known_values(record: NightRecord) -> tuple[Any, ...]:
+    return tuple([None if value != value else value for value in _VALUES(record)])
 
 
 def _as_count(name: str, value: Any) -> int | None:

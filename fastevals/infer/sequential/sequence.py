@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from fastevals._text import count_of
 from fastevals._validation.arrays import as_array, named_columns
 from fastevals.document.frames import Columns, or_nan, spread
 from fastevals.infer.sequential.boundaries import LAST, NARROWEST_RATIO, NormalEvidence, RateEvidence
-from fastevals.infer.sequential.records import NightRecord
+from fastevals.infer.sequential.records import NAMES, NightRecord, NightTable
 from fastevals.results import (
     NOWHERE,
     Alternative,
@@ -135,12 +134,14 @@ def confidence_sequence(
     limits = _as_bounds(bounds)
     if narrowest_at is not None:
         narrowest_at = check_number("narrowest_at", narrowest_at, low=0, open_low=True, open_high=True)
-    used = [each for each in nights if _is_used(each)]
-    of_rate = bool(used) and used[0].trials is not None
-    _check_of_one_kind(used)
-    for each in used:
-        if not of_rate and not limits[0] <= each.value <= limits[1]:
-            raise ValueError(f"bounds must contain all values, got {limits} and {each.value:g} on {each.night!r}")
+    is_used = _are_used(nights)
+    used = _Used(nights, is_used)
+    of_rate = used.has("trials")
+    values = used.numbers("value")
+    beyond = np.flatnonzero((values < limits[0]) | (values > limits[1]))
+    if not of_rate and beyond.size:
+        k = beyond[0]
+        raise ValueError(f"bounds must contain all values, got {limits} and {values[k]:g} on {used.night(k)!r}")
     add_up = _as_they_are if as_flag("cumulative", cumulative) else np.cumsum
     counts = _Counts.of(used, add_up)
     size = narrowest_at or NARROWEST_AT * max(min_count, counts.first)
@@ -157,13 +158,13 @@ def confidence_sequence(
         n_positives=counts.n_positives,
         n_negatives=counts.n_negatives,
         n_nights=len(nights),
-        n_nights_used=len(used),
+        n_nights_used=used.n,
         confidence_level=level,
         alternative=alternative,
         method=RATE if of_rate else ESTIMATE,
-        caution=caution if used else f"There is no interval yet: none of {count_of(len(nights), 'night')} has a value.",
+        caution=caution if used.n else f"There is no interval yet: none of {count_of(len(nights), 'night')} has a value.",
         _evidence=evidence,
-        _places=np.cumsum([_is_used(each) for each in nights], dtype=np.intp) - 1,
+        _places=np.cumsum(is_used, dtype=np.intp) - 1,
     )
 
 
@@ -329,6 +330,32 @@ class SequenceEstimate(Frozen):
         )  # fmt: skip
 
 
+class _Used:
+    """The columns of the nights that are used."""
+
+    def __init__(self, nights: NightTable, is_used: NDArray[np.bool_]) -> None:
+        self._nights, self._is_used, self.n = nights, is_used, int(np.count_nonzero(is_used))
+        for what, field in (("trials", "trials"), ("numbers by class", "n_positives")):
+            having = ~np.isnan(self.numbers(field))
+            if having.any() and not having.all():
+                with_, without = self.night(np.argmax(having)), self.night(np.argmin(having))
+                raise ValueError(
+                    f"either all records or none must have {what}, got {show(with_)} with and {show(without)} without"
+                )
+
+    def numbers(self, name: str) -> Floats:
+        """Return a column; NaN where a value is missing."""
+        return np.asarray(self._nights.numbers(name)[self._is_used])
+
+    def has(self, name: str) -> bool:
+        """Return whether the nights have values of a column."""
+        return bool(self.n) and not bool(np.isnan(self.numbers(name)).any())
+
+    def night(self, k: Any) -> str:
+        """Return the name of the k-th night that is used."""
+        return str(self._nights.column("night")[np.flatnonzero(self._is_used)[k]])
+
+
 class _Counts(NamedTuple):
     """Cumulated numbers of rows that decide when a sequence starts: of the rarer class, or of all rows."""
 
@@ -340,39 +367,36 @@ class _Counts(NamedTuple):
     what: str
 
     @classmethod
-    def of(cls, used: Sequence[NightRecord], add_up: AddUp) -> _Counts:
+    def of(cls, used: _Used, add_up: AddUp) -> _Counts:
         """Count the rows of nights."""
-        if not used:
+        if not used.n:
             return cls(np.zeros(0), 0.0, 0, None, None, "")
-        samples = add_up(np.array([night.n_samples for night in used]))
+        samples = add_up(used.numbers("n_samples"))
         positives, negatives = (
-            add_up(np.array(each)) if None not in each else None
-            for each in zip(*((night.n_positives, night.n_negatives) for night in used), strict=True)
+            add_up(used.numbers(name)) if used.has(name) else None for name in ("n_positives", "n_negatives")
         )
         what, each = "rows", samples
-        if used[0].trials is not None:
-            what, each = "trials", add_up(np.array([night.trials for night in used]))
+        if used.has("trials"):
+            what, each = "trials", add_up(used.numbers("trials"))
         elif positives is not None and negatives is not None:
             what = "positive rows" if positives[-1] <= negatives[-1] else "negative rows"
             each = np.minimum(positives, negatives)
         n_positives, n_negatives = (None if counted is None else int(counted[-1]) for counted in (positives, negatives))
-        return cls(each.astype(np.float64), float(each[0]), int(samples[-1]), n_positives, n_negatives, what)
+        return cls(each, float(each[0]), int(samples[-1]), n_positives, n_negatives, what)
 
 
 def _as_they_are(numbers: NDArray[Any]) -> NDArray[Any]:
     return numbers
 
 
-def _rate_evidence(used: Sequence[NightRecord], size: float, add_up: AddUp) -> RateEvidence:
+def _rate_evidence(used: _Used, size: float, add_up: AddUp) -> RateEvidence:
     """Return the successes and failures after each night; `size` is the number of trials at the narrowest."""
-    successes, trials = (
-        add_up(np.array([getattr(night, name) for night in used], dtype=np.float64)) for name in ("successes", "trials")
-    )
+    successes, trials = (add_up(used.numbers(name)) for name in ("successes", "trials"))
     return RateEvidence(successes, trials - successes, size / NARROWEST_RATIO)
 
 
 def _normal_evidence(
-    used: Sequence[NightRecord],
+    used: _Used,
     counts: _Counts,
     size: float,
     min_count: int,
@@ -380,8 +404,7 @@ def _normal_evidence(
     add_up: AddUp,
 ) -> tuple[NormalEvidence, str]:
     """Return the estimate after each night, and why there is no interval after the last, if there is none."""
-    numbers = np.array([[night.weight or 0.0, night.value, night.variance] for night in used], dtype=np.float64)
-    weights, values, variances = numbers.reshape(-1, 3).T
+    weights, values, variances = (used.numbers(name) for name in ("weight", "value", "variance"))
     if add_up is _as_they_are:
         means, errors, known = values, np.sqrt(variances), np.isfinite(variances)
     else:
@@ -390,7 +413,7 @@ def _normal_evidence(
     started = (counts.each >= min_count) & (errors > 0) & known
     ratios = np.where(started, NARROWEST_RATIO * counts.each / size, math.nan)
     caution = ""
-    if used and not started[-1]:
+    if used.n and not started[-1]:
         caution = "There is no interval yet: "
         if counts.each[-1] < min_count:
             caution += f"{counts.each[-1]:,.0f} {counts.what} of the {min_count:,} that it needs."
@@ -418,8 +441,10 @@ def _is_known(weights: Floats, alone: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray((np.cumsum(alone) >= FEWEST_NIGHTS) | (share <= LARGEST_SHARE))
 
 
-def as_records(records: Any) -> list[NightRecord]:
+def as_records(records: Any) -> NightTable:
     """Return the records of nights, from records or from columns; no night may occur twice."""
+    if isinstance(records, NightTable):
+        return records
     columns = named_columns("records", records)
     if columns is not None:
         found = _of_columns(columns)
@@ -430,19 +455,20 @@ def as_records(records: Any) -> list[NightRecord]:
                 raise ValueError(f"records must be NightRecords, got {show(each)}")
     else:
         raise ValueError(f"records must be a list of NightRecords, a frame or a mapping, got {show(records)}")
-    often = [night for night, n in Counter(each.night for each in found).items() if n > 1]
-    if often:
-        raise ValueError(f"records must have each night once, got {show(often[0])} several times")
-    return found
+    seen = set[str]()
+    for each in found:
+        if each.night in seen:
+            raise ValueError(f"records must have each night once, got {show(each.night)} several times")
+        seen.add(each.night)
+    return NightTable.of(found)
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> list[NightRecord]:
     """Return records from columns with the names of their fields."""
-    names = [each.name for each in fields(NightRecord)]
     for name in columns:
-        if name not in names:
+        if name not in NAMES:
             raise ValueError(
-                f"records must have columns named {', '.join(names)}; got {show(name)}{did_you_mean(name, names)}"
+                f"records must have columns named {', '.join(NAMES)}; got {show(name)}{did_you_mean(name, NAMES)}"
             )
     arrays = {name: as_array(name, values).tolist() for name, values in columns.items()}
     if "n_samples" not in arrays:
@@ -455,18 +481,9 @@ def _of_columns(columns: Mapping[Any, Any]) -> list[NightRecord]:
     return [NightRecord(night=str(night), **row) for night, row in zip(nights, rows, strict=True)]
 
 
-def _is_used(record: NightRecord) -> bool:
-    return not math.isnan(record.value) and bool(record.weight)
-
-
-def _check_of_one_kind(used: Sequence[NightRecord]) -> None:
-    for what, field in (("trials", "trials"), ("numbers by class", "n_positives")):
-        having = [getattr(each, field) is not None for each in used]
-        if any(having) and not all(having):
-            with_, without = used[having.index(True)].night, used[having.index(False)].night
-            raise ValueError(
-                f"either all records or none must have {what}, got {show(with_)} with and {show(without)} without"
-            )
+def _are_used(nights: NightTable) -> NDArray[np.bool_]:
+    """Return which nights have a value and a weight."""
+    return np.asarray(~np.isnan(nights.numbers("value")) & (nights.numbers("weight") > 0))
 
 
 def _as_bounds(bounds: Any) -> tuple[float, float]:

@@ -10,23 +10,22 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
 from fastevals._files import locked, write_file
 from fastevals._options import listed, show
 from fastevals._text import count_of
-from fastevals.infer.sequential.records import NightRecord
+from fastevals.infer.sequential.records import NAMES, NightRecord, NightTable
 from fastevals.results import as_json
 
-FORMAT, STATE_VERSION = "fastevals nightly state", 1
+FORMAT, STATE_VERSION = "fastevals nightly state", 2
 REMEDY = "restore it from a copy, or remove it to start anew"
 
-NAMES = tuple(each.name for each in fields(NightRecord))
-VALUES = attrgetter(*NAMES)
+SHARED = {"night": "nights", "fingerprint": "fingerprints"}  # columns that are the same for all rules, and their keys
+HEAD = '{"checksum":"'
 Outcome = Literal["added", "replaced", "unchanged", "repeated"]
 
 
@@ -39,17 +38,29 @@ class NightlyState:
     identity : dict of str to JSON value
         What the records are about, such as models, metrics, rules and the positive class. A file of another identity
         is refused.
-    rules : dict of str to tuple of NightRecord
-        Records by rule, in the order in which nights were added. All rules have the same nights.
+    rules : dict of str to NightTable
+        Records by rule, in the order in which nights were added. All rules have the same nights and fingerprints.
     """
 
     identity: Mapping[str, Any]
-    rules: Mapping[str, tuple[NightRecord, ...]] = field(default_factory=dict)
+    rules: Mapping[str, NightTable] = field(default_factory=dict)
 
     @property
     def nights(self) -> tuple[str, ...]:
         """Names of the nights, in the order in which they were added."""
-        return tuple(record.night for record in next(iter(self.rules.values()), ()))
+        return tuple(self._shared("night"))
+
+    def _shared(self, name: str) -> list[str]:
+        """Return a column that all rules have."""
+        return [each or "" for each in next(iter(self.rules.values()), NightTable({})).column(name)]
+
+    def night_of_rows(self, fingerprint: str, but: str = "") -> str | None:
+        """Return the first night, other than `but`, whose rows have a fingerprint; None if there is none."""
+        for place, (night, found) in enumerate(zip(self._shared("night"), self._shared("fingerprint"), strict=True)):
+            if found == fingerprint and night != but:
+                if any(of_rule.column("n_samples")[place] for of_rule in self.rules.values()):
+                    return night
+        return None
 
     def with_night(self, records: Mapping[str, NightRecord]) -> tuple[NightlyState, Outcome]:
         """Return the state with a night's records, one per rule, and what they did.
@@ -76,18 +87,17 @@ class NightlyState:
         night, fingerprint = _night_of(records)
         if self.rules and set(records) != set(self.rules):
             raise ValueError(f"records must be of the rules {listed(self.rules)}, got {listed(records)}")
-        known = self.rules or dict.fromkeys(records, ())
-        others = [each for of_rule in known.values() for each in of_rule if each.night != night and each.n_samples]
+        known = self.rules or dict.fromkeys(records, NightTable({}))
         holds_rows = any(each.n_samples for each in records.values())
-        if fingerprint and holds_rows and any(each.fingerprint == fingerprint for each in others):
+        if fingerprint and holds_rows and self.night_of_rows(fingerprint, night) is not None:
             return self, "repeated"
+        changed = NightlyState(self.identity, {rule: each.with_record(records[rule]) for rule, each in known.items()})
         if night not in self.nights:
-            return NightlyState(self.identity, {rule: (*known[rule], records[rule]) for rule in known}), "added"
+            return changed, "added"
         place = self.nights.index(night)
         if all(of_rule[place].to_dict() == records[rule].to_dict() for rule, of_rule in known.items()):
             return self, "unchanged"
-        changed = {rule: (*each[:place], records[rule], *each[place + 1 :]) for rule, each in known.items()}
-        return NightlyState(self.identity, changed), "replaced"
+        return changed, "replaced"
 
     def to_json(self) -> str:
         """Return the content of the file, ending in a newline."""
@@ -95,9 +105,11 @@ class NightlyState:
             "format": FORMAT,
             "schema_version": STATE_VERSION,
             "identity": as_json(self.identity),
-            "rules": {rule: [_known(each) for each in of_rule] for rule, of_rule in self.rules.items()},
+            **{key: self._shared(name) for name, key in SHARED.items()},
+            "rules": [[rule, _known_columns(of_rule)] for rule, of_rule in self.rules.items()],
         }
-        return json.dumps({**content, "checksum": _checksum(content)}, allow_nan=False) + "\n"
+        text = _canonical(content)
+        return f'{HEAD}{_hash(text)}",{text[1:]}\n'
 
     @classmethod
     def from_json(cls, text: str | bytes) -> NightlyState:
@@ -126,10 +138,11 @@ class NightlyState:
         version = content.get("schema_version")
         if version != STATE_VERSION:
             raise ValueError(f"has schema version {show(version)}; this version of fastevals reads {STATE_VERSION}")
-        if content.pop("checksum", None) != _checksum(content):
+        stated = content.pop("checksum", None)
+        if stated != _hash_of_the_rest(text) and stated != _hash(_canonical(content)):  # white space, order of keys
             raise ValueError("is damaged: its checksum does not match its content")
-        rules = {rule: tuple(map(NightRecord._of_known, of_rule)) for rule, of_rule in content["rules"].items()}
-        return cls(content["identity"], rules)
+        shared = {name: content[key] for name, key in SHARED.items()}
+        return cls(content["identity"], {rule: NightTable({**shared, **columns}) for rule, columns in content["rules"]})
 
 
 _parsed = lru_cache(maxsize=1)(NightlyState.from_json)  # a look reads the file before it measures, and then locked
@@ -220,13 +233,10 @@ def update_state(
         return updated
 
 
-def _known(record: NightRecord) -> dict[str, Any]:
-    """Return the numbers of a record that are known."""
-    return {
-        name: value
-        for name, value in zip(NAMES, VALUES(record), strict=True)
-        if value is not None and value == value and value != ""
-    }
+def _known_columns(of_rule: NightTable) -> dict[str, Any]:
+    """Return the columns of a rule that have values."""
+    columns = {name: of_rule.column(name) for name in NAMES if name not in SHARED}
+    return {name: list(each) for name, each in columns.items() if any(value is not None for value in each)}
 
 
 def _night_of(records: Mapping[str, NightRecord]) -> tuple[str, str]:
@@ -238,7 +248,16 @@ def _night_of(records: Mapping[str, NightRecord]) -> tuple[str, str]:
     return next(iter(found))
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
-    """Return a hash of the content, whatever the order of keys and the white space of the file."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+def _canonical(content: Mapping[str, Any]) -> str:
+    """Return the content as text, which does not depend on the order of keys."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _hash_of_the_rest(text: str | bytes) -> str:
+    """Return the hash of a file's content without its checksum, if no other program has changed its form."""
+    written = text.decode() if isinstance(text, bytes) else text
+    return _hash("{" + written[len(HEAD) + hashlib.sha256().digest_size * 2 + len('",') :].rstrip("\n"))
+
+
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

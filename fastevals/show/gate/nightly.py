@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastevals._naming import option
 from fastevals._options import show
 from fastevals.infer.gate.decide import Levels, decide
 from fastevals.infer.gate.nights import LARGEST_DOUBT, minus_fixed, night_record, nights_evidence, why_not_nightly
 from fastevals.infer.gate.rules import GateRule
-from fastevals.infer.sequential.records import NightRecord
+from fastevals.infer.sequential.records import NightRecord, NightTable
 from fastevals.infer.sequential.state import NightlyState, read_state, updating_state
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.reading.csv import CsvForm
@@ -118,7 +121,7 @@ def judge_nights(
         results = [_judge(each, state, champion, model, levels) for each in tonight]
         nights = Nights(str(options.nightly), night, outcome, len(state.nights), _n_empty(state))
         if outcome == "repeated":
-            nights = nights._replace(same_as=_same_rows(state, fingerprint))
+            nights = nights._replace(same_as=state.night_of_rows(fingerprint))
     return results, nights
 
 
@@ -199,29 +202,22 @@ def _judge(tonight: RuleResult, state: NightlyState, champion: Champion, model: 
         fixed = side.of(rule.label, model)
         its = fixed.value
         evidence = [minus_fixed(evidence[0], fixed, each.factor) for each in rule.conditions()]
-    used = [each for each in records if not math.isnan(each.value)]
+    used = ~np.isnan(records.numbers("value"))
     judged = Judged(
-        None, _sizes(used), decide(rule, evidence, levels), own, its, n_nights=len(used), tonight=tonight.worst.decision
-    )
+        None, _sizes(records, used), decide(rule, evidence, levels), own, its, n_nights=int(np.count_nonzero(used)),
+        tonight=tonight.worst.decision,
+    )  # fmt: skip
     return RuleResult(rule, tonight.other, (judged,))
 
 
-def _sizes(records: Sequence[NightRecord]) -> Sizes:
-    """Return the numbers of rows of several nights."""
-    by_class = [
-        None if any(getattr(each, name) is None for each in records) else sum(getattr(each, name) for each in records)
-        for name in ("n_positives", "n_negatives")
-    ]
-    return Sizes(sum(each.n_samples for each in records), *by_class)
+def _sizes(records: NightTable, used: NDArray[np.bool_]) -> Sizes:
+    """Return the numbers of rows of the nights that are used."""
+    n, *by_class = (records.numbers(name)[used].sum() for name in ("n_samples", "n_positives", "n_negatives"))
+    return Sizes(int(n), *(None if np.isnan(each) else int(each) for each in by_class))
 
 
 def _n_empty(state: NightlyState) -> int:
-    return sum(not each.n_samples for each in next(iter(state.rules.values())))
-
-
-def _same_rows(state: NightlyState, fingerprint: str) -> str:
-    """Return the night that has the same rows."""
-    return next(each.night for of_rule in state.rules.values() for each in of_rule if each.fingerprint == fingerprint)
+    return sum(not each for each in next(iter(state.rules.values())).column("n_samples"))
 
 
 def nights_cautions(nights: Nights | None, why_empty: str) -> Iterator[str]:

@@ -116,10 +116,11 @@ def test_a_file_of_another_identity_is_refused_and_stays(file: Path) -> None:
 DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "cut": (lambda text: text[:-40], "is not JSON"),
     "empty": (lambda _: "", "is not JSON"),
-    "edited": (lambda text: text.replace('"successes": 40', '"successes": 41', 1), "is damaged: its checksum does not"),
+    "edited": (lambda text: text.replace('"successes":[40', '"successes":[41', 1), "is damaged: its checksum does not"),
     "another file": (lambda _: '{"a": 1}', "is not a fastevals nightly state"),
     "a list": (lambda _: "[1]", "is not a fastevals nightly state"),
-    "later": (lambda text: text.replace('"schema_version": 1', '"schema_version": 9'), "has schema version 9; this"),
+    "earlier": (lambda text: text.replace('"schema_version":2', '"schema_version":1'), "has schema version 1; this"),
+    "later": (lambda text: text.replace('"schema_version":2', '"schema_version":9'), "has schema version 9; this"),
     "bytes": (lambda text: "\ufffd\x00" + text, "is not JSON"),
 }
 

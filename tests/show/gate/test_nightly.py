@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import fastevals
 from fastevals.infer.gate.nights import nights_evidence
@@ -314,17 +315,37 @@ def test_what_is_refused(state, rule, options, message):
 
 TRUE_AUC, TRUE_RECALL = (NormalDist().cdf(shift) for shift in (math.sqrt(0.5), 0.5))
 AT_THE_MARGIN = [f"roc_auc >= {TRUE_AUC!r}", f"recall at threshold=0.5 >= {TRUE_RECALL!r}", "roc_auc better than old"]
+N_PATHS, N_LOOKS, N_POSITIVES = 40, 30, 250  # positives and negatives of a night: from 50 on, AUCs have fixed bounds
+PASS_BY_CHANCE, FAIL_BY_CHANCE = 0.05, 0.05 / len(AT_THE_MARGIN)
+RARE = 0.001  # probability that a sound gate is outside a limit of the test
+
+
+def decided_by_exact_bounds():
+    """Return the probability that the Clopper-Pearson bounds of one night decide on a recall at its margin."""
+    successes = np.arange(N_POSITIVES + 1)
+    of_recall = scipy.stats.binom(N_POSITIVES, TRUE_RECALL)
+    passes = of_recall.sf(successes - 1) < PASS_BY_CHANCE
+    fails = of_recall.cdf(successes) < FAIL_BY_CHANCE
+    return of_recall.pmf(successes)[passes | fails].sum()
+
+
+def paths(share, probability):
+    return scipy.stats.binom.ppf(probability, N_PATHS, share)
+
+
+def paths_with_a_decision(share_of_nights, probability):
+    return paths(1 - (1 - share_of_nights) ** N_LOOKS, probability)
 
 
 @pytest.mark.slow
 def test_rules_at_their_margin_are_rarely_decided_in_any_of_many_looks(state):
     rng = np.random.default_rng(0)
-    passed, failed, fixed, n_paths = np.zeros(3), np.zeros(3), np.zeros(3), 40
-    for _ in range(n_paths):
+    passed, failed, fixed = np.zeros(3), np.zeros(3), np.zeros(3)
+    y = np.repeat([0, 1], N_POSITIVES)
+    for _ in range(N_PATHS):
         state.unlink(missing_ok=True)
         outcomes, of_tonight = [], []
-        for look in range(30):
-            y = rng.random(500 if look == 0 else 100) < 0.5
+        for look in range(N_LOOKS):
             both = y + math.sqrt(0.8) * rng.normal(size=y.size)
             columns = {"y": y, **{m: both + math.sqrt(0.2) * rng.normal(size=y.size) for m in ("new", "old")}}
             found = ask(state, columns, str(look), rules=AT_THE_MARGIN)
@@ -333,6 +354,9 @@ def test_rules_at_their_margin_are_rarely_decided_in_any_of_many_looks(state):
         passed += (np.array(outcomes) == "pass").any(axis=0)
         failed += (np.array(outcomes) == "fail").any(axis=0)
         fixed += np.any(of_tonight, axis=0)
-    assert max(passed) <= 6
-    assert max(failed) <= 4
-    assert max(fixed) > max(passed + failed)  # bounds for a single look decide wrongly on some night
+    assert max(passed) <= paths(PASS_BY_CHANCE, 1 - RARE)
+    assert max(failed) <= paths(FAIL_BY_CHANCE, 1 - RARE)
+    exact = decided_by_exact_bounds()
+    assert paths_with_a_decision(exact, RARE) <= fixed[1] <= paths_with_a_decision(exact, 1 - RARE)
+    normal = (PASS_BY_CHANCE + FAIL_BY_CHANCE) / 2  # bounds of AUCs may be as conservative as this
+    assert min(fixed[[0, 2]]) >= paths_with_a_decision(normal, RARE) > paths(PASS_BY_CHANCE, 1 - RARE)
