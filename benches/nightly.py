@@ -2,14 +2,18 @@
 
 `python -m benches.nightly` simulates all settings in about 20 minutes and prints a table for `docs/nightly.md`;
 `python -m benches.nightly rates` simulates one group of settings. Each path is a year: a first night, then 364 more.
+`python -m benches.nightly look` measures instead what a gate's look takes after a year, beyond measuring the night.
 """
 
 from __future__ import annotations
 
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -342,8 +346,56 @@ def simulate(setting: Setting, n_paths: int = N_PATHS) -> Floats:
     )
 
 
+LOOKED_AT = [
+    "roc_auc >= 0.7",
+    "recall at threshold=0.5 >= 0.6",
+    "roc_auc not worse than old by 0.02",
+]
+
+
+def processor_time(call: Callable[[int], object], n: int = 40) -> float:
+    """Return the shortest processor time of a call, in milliseconds."""
+    times = []
+    for k in range(n):
+        begun = time.process_time()
+        call(k)
+        times.append(time.process_time() - begun)
+    return 1e3 * min(times)
+
+
+def time_looks() -> None:
+    """Print the processor time of a gate with a year of nights, and of the same gate for a single night."""
+    from fastevals import gate
+
+    rng = np.random.default_rng(SEED)
+
+    def night(n: int = 60) -> dict[str, Any]:
+        y = rng.random(n) < 0.5
+        common = y + rng.normal(size=n)
+        return {"y": y, **{model: expit(common + 0.4 * rng.normal(size=n)) for model in ("new", "old")}}
+
+    def look(rules: list[str], k: int, state: FilePath | None = None) -> None:
+        nightly: Any = {} if state is None else {"nightly": state, "night": f"night {k}"}
+        gate(night(), rules, label="y", score=["new", "old"], reference="old", **nightly)
+
+    with tempfile.TemporaryDirectory() as folder:
+        for rules in (LOOKED_AT[:1], LOOKED_AT):
+            state = FilePath(folder) / f"{len(rules)}.json"
+            for k in range(N_NIGHTS):
+                look(rules, -k, state)
+            once = processor_time(partial(look, rules))
+            of_year = processor_time(partial(look, rules, state=state))
+            print(
+                f"{len(rules)} rules, {N_NIGHTS} nights: {of_year:.1f} ms, of which the night takes {once:.1f} ms; "
+                f"state of {state.stat().st_size / 1000:.0f} kB"
+            )
+
+
 def main(names: list[str]) -> None:
     """Simulate studies and print a table in Markdown."""
+    if names == ["look"]:
+        time_looks()
+        return
     print(f"| metric | nights | {' | '.join(HEADS)} |\n|---|---|{'---|' * len(HEADS)}")
     for name in names or STUDIES:
         for setting in STUDIES[name]():

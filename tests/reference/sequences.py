@@ -6,8 +6,12 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import beta, norm
+
+from fastevals.infer.sequential.boundaries import log_rate_martingale
 
 
 def weighted_mean(nights: Sequence[tuple[float, float, float]]) -> tuple[Fraction, Fraction]:
@@ -52,3 +56,20 @@ def one_sided_rate_martingale(p: float, successes: int, failures: int, prior: fl
         return math.exp(ratio) * float(mixing.pdf(q))
 
     return float(quad(weighed, p, 1, epsabs=0, epsrel=1e-10, limit=400)[0] / mixing.sf(p))
+
+
+def lowest_rates(
+    successes: NDArray[np.float64], failures: NDArray[np.float64], prior: float, alpha: float, *, one_sided: bool
+) -> list[float]:
+    """Return the lowest rates whose martingale is below 1 / alpha, each by halving the range below the estimate."""
+    found = []
+    for right, wrong in zip(successes.tolist(), failures.tolist(), strict=True):
+        outside, inside = 0.0, right / (right + wrong) if right else 0.0
+        for _ in range(80 if right else 0):
+            middle = (outside + inside) / 2
+            if float(log_rate_martingale(middle, right, wrong, prior, one_sided=one_sided)) < -math.log(alpha):
+                inside = middle
+            else:
+                outside = middle
+        found.append(outside)
+    return found

@@ -22,7 +22,8 @@ NARROWEST_RATIO = 8.27
 NEWTON_STEPS = 40
 LAST = slice(-1, None)  # look
 STEPS = 180  # at most, of which every third halves the range of a limit
-PRECISION = 1e-12  # of limits of rates, relative to rates from 1e-6 on
+PRECISION = 1e-10  # of the logarithm of a martingale at the limit of a rate
+CLOSE = 1e-12  # ends of the range of a rate, relative to rates from 1e-6 on
 
 
 def normal_limit(ratio: Any, alpha: float, *, one_sided: bool) -> Floats:
@@ -180,26 +181,35 @@ def log_rate_martingale(p: Any, successes: Any, failures: Any, prior: float, *, 
 def _lower_rates(successes: Floats, failures: Floats, prior: float, alpha: float, *, one_sided: bool) -> Floats:
     """Return the lowest rates whose martingale is below 1 / alpha, between 0 and the estimates.
 
-    The ends of a range close in on the limit by the regula falsi (Illinois), or by halving where an end is not finite.
+    The square root of the martingale's logarithm, plus a constant, is almost linear in the rate. So the regula falsi
+    (Illinois) is close after a few steps; where an end has no value yet, or it is slow, the range is halved.
     """
+    from fastevals.infer.proportions import score_limits
+
     trials, limit = successes + failures, -math.log(alpha)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         inside = np.where(trials > 0, successes / trials, math.nan)
         outside = np.zeros(inside.shape)
-        over, under = np.full(inside.shape, math.inf), np.full(inside.shape, -math.inf)  # how far from the limit
-        last_is_inside = np.zeros(inside.shape, np.bool_)
+        least = np.log1p(trials / prior) / 2  # minus the logarithm at the estimate, approximately
+        root = np.sqrt(limit + least)
+        over, under = np.full(inside.shape, math.inf), -root  # the two ends' roots, minus the limit's
+        place = score_limits(successes, failures, normal_limit(trials / prior, alpha, one_sided=one_sided))[0]
+        was_inside, is_done = np.zeros(inside.shape, np.bool_), ~(successes > 0)
         for step in range(STEPS):
-            place = outside + (inside - outside) * over / (over - under)
-            middle = (outside + inside) / 2
-            is_halved = ~((place > outside) & (place < inside)) | (step % 3 == 2)
-            place = np.where(is_halved, middle, place)
-            if not np.any(inside - outside > PRECISION * np.maximum(inside, 1e-6)):
-                break
-            excess = log_rate_martingale(place, successes, failures, prior, one_sided=one_sided) - limit
-            is_inside = excess < 0
-            repeated = (is_inside == last_is_inside) & ~is_halved
+            is_halved = ~is_done & (~((place > outside) & (place < inside)) | (step % 3 == 2))
+            place = np.where(is_halved, (outside + inside) / 2, place)
+            found = log_rate_martingale(place, successes, failures, prior, one_sided=one_sided)
+            is_inside = found < limit
+            excess = np.sqrt(np.maximum(found + least, 0)) - root
+            repeated = (is_inside == was_inside) & ~is_halved
             over = np.where(is_inside, np.where(repeated, over / 2, over), excess)
             under = np.where(is_inside, excess, np.where(repeated, under / 2, under))
             inside, outside = np.where(is_inside, place, inside), np.where(is_inside, outside, place)
-            last_is_inside = is_inside
-    return np.where(trials == 0, 0.0, np.where(successes == 0, 0.0, outside))
+            is_exact = np.abs(found - limit) < PRECISION
+            is_done |= is_exact
+            is_done |= inside - outside <= CLOSE * np.maximum(inside, 1e-6)
+            if np.all(is_done):
+                break
+            next_place = outside + (inside - outside) * over / (over - under)
+            was_inside, place = is_inside, np.where(is_done, place, next_place)
+    return np.where(successes > 0, np.where(is_exact, place, outside), 0.0)

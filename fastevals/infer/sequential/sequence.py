@@ -144,13 +144,14 @@ def confidence_sequence(
         raise ValueError(f"bounds must contain all values, got {limits} and {values[k]:g} on {used.night(k)!r}")
     add_up = _as_they_are if as_flag("cumulative", cumulative) else np.cumsum
     counts = _Counts.of(used, add_up)
+    caution = "" if used.n else f"There is no interval yet: none of {count_of(len(nights), 'night')} has a value."
     size = narrowest_at or NARROWEST_AT * max(min_count, counts.first)
     evidence: NormalEvidence | RateEvidence
     if of_rate:
         evidence = _rate_evidence(used, size, add_up)
-        caution = ""
     else:
-        evidence, caution = _normal_evidence(used, counts, size, min_count, limits, add_up)
+        evidence, why_none = _normal_evidence(used, counts, size, min_count, limits, add_up)
+        caution = caution or why_none
     return SequenceEstimate(
         value=_last(evidence.values),
         standard_error=_last(evidence.errors),
@@ -162,7 +163,7 @@ def confidence_sequence(
         confidence_level=level,
         alternative=alternative,
         method=RATE if of_rate else ESTIMATE,
-        caution=caution if used.n else f"There is no interval yet: none of {count_of(len(nights), 'night')} has a value.",
+        caution=caution,
         _evidence=evidence,
         _places=np.cumsum(is_used, dtype=np.intp) - 1,
     )

@@ -56,10 +56,10 @@ class NightlyState:
 
     def night_of_rows(self, fingerprint: str, but: str = "") -> str | None:
         """Return the first night, other than `but`, whose rows have a fingerprint; None if there is none."""
-        for place, (night, found) in enumerate(zip(self._shared("night"), self._shared("fingerprint"), strict=True)):
-            if found == fingerprint and night != but:
-                if any(of_rule.column("n_samples")[place] for of_rule in self.rules.values()):
-                    return night
+        n_samples = zip(*(each.column("n_samples") for each in self.rules.values()), strict=True)
+        for night, found, n in zip(self._shared("night"), self._shared("fingerprint"), n_samples, strict=True):
+            if found == fingerprint and night != but and any(n):
+                return night
         return None
 
     def with_night(self, records: Mapping[str, NightRecord]) -> tuple[NightlyState, Outcome]:

@@ -145,6 +145,21 @@ def test_limits_of_rates_without_successes_failures_or_trials() -> None:
         assert (low[2], high[2]) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("one_sided", SIDES)
+@BOUNDED
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 400)), min_size=1, max_size=4),
+    st.sampled_from([0.5, 0.05, 1e-6]), st.sampled_from([3.0, 240.0, 1e5]), st.sampled_from([1, 1000]),
+)  # fmt: skip
+def test_limits_of_rates_equal_those_by_halving(
+    one_sided: bool, outcomes: list[tuple[int, int]], alpha: float, prior: float, factor: int
+) -> None:
+    successes, failures = (factor * np.array(each, float) for each in zip(*outcomes, strict=True))
+    found = RateEvidence(successes, failures, prior).low(alpha, one_sided=one_sided)
+    expected = reference.lowest_rates(successes, failures, prior, alpha, one_sided=one_sided)
+    assert found == pytest.approx(expected, rel=1e-7, abs=1e-15)
+
+
 @pytest.mark.parametrize("n", [1e6, 1e9, 1e12])
 def test_many_trials_approach_the_normal_limits(n: float) -> None:
     evidence = RateEvidence(np.array([0.3 * n]), np.array([0.7 * n]), 1000.0)
