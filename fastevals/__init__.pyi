@@ -307,7 +307,7 @@ def gate(
     rules : str or sequence of str
         Rules such as ``"roc_auc >= 0.80"``, ``"roc_auc not worse than champion by 0.005"``, ``"recall at fpr=0.01
         better than champion"``, ``"brier equivalent to champion within 0.002"`` or ``"predicted/observed within 0.9 ..
-        1.1 by region"``. A metric is any that `metric` names; its options follow "at". The other model is a column of
+        1.1 by region"``. A metric is any that `metric` takes; its options follow "at". The other model is a column of
         scores, or "champion" for `reference`. A margin such as ``2%`` is a share of the other model's metric. With "by
         COLUMN" (or "by A x B") each segment must satisfy the rule.
     reference : str or data, optional
@@ -336,13 +336,14 @@ def gate(
         The state file of a gate that is asked every night. Each run adds the night's estimates to it, and rules are
         decided by confidence sequences over all nights, which hold at every look.
     night : str, optional
-        Name of the night in the state file; by default the name of the data's file. A night that is there already gets
-        a new record.
+        Name of the night in the state file; by default the name of the data's file. If the state file has this night
+        already, its record is replaced.
     undecided : {"undecided", "pass", "fail"}
-        What an undecided gate counts as; by default it has an exit status of its own.
+        What an undecided gate counts as; by default it has its own exit status.
     plan : bool
-        Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule says what true
-        value, or true difference, it assumes: "roc_auc >= 0.8 assuming 0.83"; by default the models are equal.
+        Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule states the true
+        value, or true difference, that it assumes: "roc_auc >= 0.8 assuming 0.83". Without it, a rule with a margin
+        assumes that the models are equal.
     n_resamples : int
         Bootstrap replicates.
     confidence_level : float in (0.5, 1)
@@ -365,7 +366,8 @@ def gate(
     Returns
     -------
     GateResult or GatePlan
-        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome. With `plan`, the rows that are needed.
+        The decisions: ``outcome`` is "pass", "fail" or "undecided", ``to_dict()`` is the receipt, and `print` shows the
+        text. With `plan`, a `GatePlan` with the rows that each rule needs.
 
     Raises
     ------
@@ -374,15 +376,16 @@ def gate(
 
     Notes
     -----
-    A rule is an interval in which a metric, or a difference, must lie. It passes if its one-sided bounds at
-    `confidence_level` lie within: a model that is exactly at the limit passes in at most 5 % of samples. This is a
-    non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A gate passes only if
-    all rules pass, so each rule has the level for itself [2]_. A rule fails if its bounds exclude the interval; these
-    bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
-    5 % of samples. In all other cases the rule is undecided.
+    A rule states the range in which a metric, or a difference, must lie. It passes if the one-sided bounds of the
+    metric at `confidence_level` lie in the range: a model that is exactly at the limit passes in about 5 % of samples
+    or fewer. This is a non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A
+    gate passes only if all rules pass, so each rule is tested at the full level [2]_. A rule fails if both bounds lie
+    on the same side of the range. These bounds are simultaneous over all rules and segments (Bonferroni), so a gate
+    whose rules all hold fails in about 5 % of samples or fewer. In all other cases the rule is undecided.
 
-    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds come
-    from `confidence_sequence`, over all nights in the state file, and hold at all looks.
+    The bounds are for a single look at rows on which no model or threshold was trained or chosen. A gate that is asked
+    every night needs `nightly`: the bounds then come from `confidence_sequence`, over all nights in the state file, and
+    hold at all looks.
 
     References
     ----------

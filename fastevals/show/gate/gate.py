@@ -38,7 +38,7 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
     rules : str or sequence of str
         Rules such as ``"roc_auc >= 0.80"``, ``"roc_auc not worse than champion by 0.005"``, ``"recall at fpr=0.01
         better than champion"``, ``"brier equivalent to champion within 0.002"`` or ``"predicted/observed within 0.9 ..
-        1.1 by region"``. A metric is any that `metric` names; its options follow "at". The other model is a column of
+        1.1 by region"``. A metric is any that `metric` takes; its options follow "at". The other model is a column of
         scores, or "champion" for `reference`. A margin such as ``2%`` is a share of the other model's metric. With "by
         COLUMN" (or "by A x B") each segment must satisfy the rule.
     {options}
@@ -46,7 +46,8 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
     Returns
     -------
     GateResult or GatePlan
-        It prints itself; ``to_dict()`` is the receipt, ``outcome`` the outcome. With `plan`, the rows that are needed.
+        The decisions: ``outcome`` is "pass", "fail" or "undecided", ``to_dict()`` is the receipt, and `print` shows the
+        text. With `plan`, a `GatePlan` with the rows that each rule needs.
 
     Raises
     ------
@@ -55,15 +56,16 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
 
     Notes
     -----
-    A rule is an interval in which a metric, or a difference, must lie. It passes if its one-sided bounds at
-    `confidence_level` lie within: a model that is exactly at the limit passes in at most 5 % of samples. This is a
-    non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A gate passes only if
-    all rules pass, so each rule has the level for itself [2]_. A rule fails if its bounds exclude the interval; these
-    bounds are simultaneous over all rules and segments (Bonferroni), so a gate whose rules all hold fails in at most
-    5 % of samples. In all other cases the rule is undecided.
+    A rule states the range in which a metric, or a difference, must lie. It passes if the one-sided bounds of the
+    metric at `confidence_level` lie in the range: a model that is exactly at the limit passes in about 5 % of samples
+    or fewer. This is a non-inferiority test for "not worse than" and two one-sided tests for "equivalent to" [1]_. A
+    gate passes only if all rules pass, so each rule is tested at the full level [2]_. A rule fails if both bounds lie
+    on the same side of the range. These bounds are simultaneous over all rules and segments (Bonferroni), so a gate
+    whose rules all hold fails in about 5 % of samples or fewer. In all other cases the rule is undecided.
 
-    These bounds are for a single look at the data. A gate that is asked every night needs `nightly`: its bounds come
-    from `confidence_sequence`, over all nights in the state file, and hold at all looks.
+    The bounds are for a single look at rows on which no model or threshold was trained or chosen. A gate that is asked
+    every night needs `nightly`: the bounds then come from `confidence_sequence`, over all nights in the state file, and
+    hold at all looks.
 
     References
     ----------

@@ -53,16 +53,17 @@ class GateOptions:
         it, and rules are decided by confidence sequences over all nights, which hold at every look.""")
     night: str | None = own(
         "NAME", "name of the night (the file's name)",
-        """str, optional: Name of the night in the state file; by default the name of the data's file. A night that
-        is there already gets a new record.""")
+        """str, optional: Name of the night in the state file; by default the name of the data's file. If the state file
+        has this night already, its record is replaced.""")
     undecided: Undecided = own(
         "", "count an undecided gate as passed or failed",
-        """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has an exit status of its
-        own.""", choices=Undecided, default="undecided")
+        """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has its own exit
+        status.""", choices=Undecided, default="undecided")
     plan: bool = own(
-        "", "plan rows for rules that end with 'assuming VALUE'",
-        """bool: Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule says what
-        true value, or true difference, it assumes: "roc_auc >= 0.8 assuming 0.83"; by default the models are equal.""",
+        "", "plan the rows that rules need ('... assuming VALUE')",
+        """bool: Instead of judging, plan how many rows each rule needs, with the data as the pilot. Each rule states
+        the true value, or true difference, that it assumes: "roc_auc >= 0.8 assuming 0.83". Without it, a rule with a
+        margin assumes that the models are equal.""",
         default=False)
     n_resamples: int = RESAMPLES.field(
         RESAMPLES_OF_GATE, help=f"bootstrap replicates ({RESAMPLES_OF_GATE})", doc="int: Bootstrap replicates.")
