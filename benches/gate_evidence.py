@@ -3,7 +3,8 @@
 The scores of two models are normal, correlated, and give calibrated probabilities; labels are drawn at random. At its
 margin, a rule must pass in at most 5 % of data sets: those in which its bound is beyond the true value. Each line has
 the percentages for model a's lower and upper bound, for those of its difference from b, and of data sets without a
-bound. ``python -m benches.gate_evidence 3 8 500`` measures the 3rd of 8 parts, with 500 data sets per design.
+bound. ``python -m benches.gate_evidence 3 8 500`` measures the 3rd of 8 parts, with 500 data sets per design;
+``python -m benches.gate_evidence costs 2000`` measures costs that differ by row, on the data sets of `row_costs`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import fastevals
+from benches import row_costs
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.costs.measured import CostedRows
+from fastevals.infer.gate.costs import CostEvidence, CostMetric
 from fastevals.infer.gate.evidence import measure_rows
 from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.row_costs import RowAmounts
 
 N_SETS = 2000
 N_RESAMPLES = 299
@@ -134,8 +139,55 @@ def simulate(design: Design, n_sets: int = N_SETS, labels: Sequence[str] = (), f
     return {label: 100 * each / n_sets for label, each in found.items()}
 
 
+COST_DESIGNS = [
+    row_costs.Design(n, prevalence, spread)
+    for n in (1000, 10_000)
+    for prevalence in (0.1, 0.5)
+    for spread in (0.5, 1.0)
+]
+
+
+def simulate_costs(design: row_costs.Design, n_sets: int) -> dict[str, Any]:
+    """Return the percentages of data sets with a bound of the mean cost beyond the truth, as `simulate` does."""
+    truth, log_odds = row_costs.truth_of(design.prevalence, design.spread)
+    at = float(1 / (1 + np.exp(-log_odds)))
+    metrics = {
+        "fixed": CostMetric("mean_cost", at),
+        "best": CostMetric("mean_cost"),
+        "per-row": CostMetric("mean_cost", per_row_rule=True),
+    }
+    found = {label: np.zeros(5) for label in metrics}
+    for number in range(n_sets):
+        y, scores, amounts = row_costs.draw(design, number)
+        costed = CostedRows(y, scores, RowAmounts(row_costs.ALARM, amounts))
+        settings = BootstrapSettings.checked(N_RESAMPLES, 0.95, "BCa", "two-sided", number)
+        measured = CostEvidence(costed, metrics, settings, budget=sys.maxsize)
+        for label in metrics:
+            one, other = scores
+            own, both = measured.of(label, one), measured.between(label, one, other, 1.0)
+            found[label] += [
+                own.bound(0.95, "low") >= truth[label],
+                own.bound(0.95, "high") <= truth[label],
+                both.bound(0.95, "low") >= truth[f"Δ {label}"],
+                both.bound(0.95, "high") <= truth[f"Δ {label}"],
+                bool(both.why_none),
+            ]
+    return {label: 100 * each / n_sets for label, each in found.items()}
+
+
+def print_costs(n_sets: int) -> None:
+    """Print a line for each design of costs, and each rule that decides."""
+    for design in COST_DESIGNS:
+        for label, figures in simulate_costs(design, n_sets).items():
+            words = " ".join(f"{each:5.1f}" for each in figures)
+            print(f"{design.n:6} {design.prevalence:5} {design.spread:4} {label:14} {words}", flush=True)
+
+
 def main() -> None:
     """Print a line for each design and metric."""
+    if sys.argv[1:2] == ["costs"]:
+        print_costs(int(sys.argv[2]) if len(sys.argv) > 2 else N_SETS)
+        return
     part, n_parts = (int(each) for each in sys.argv[1:3]) if len(sys.argv) > 2 else (1, 1)
     n_sets = int(sys.argv[3]) if len(sys.argv) > 3 else N_SETS
     with warnings.catch_warnings():

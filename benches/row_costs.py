@@ -66,20 +66,26 @@ def truth_of(prevalence: float, spread: float) -> tuple[dict[str, float], float]
     return found | {"Δ per-row": rows[0] - rows[1]}, at
 
 
-def covered(design: Design, seed: int) -> list[bool]:
-    """Return which intervals of one data set contain the true value, and whether the fixed total has a caution."""
+def draw(design: Design, seed: int) -> tuple[Any, dict[str, Any], Any]:
+    """Draw labels, the scores of both models, and the cost of missing each row."""
     n, prevalence, spread = design
-    truth, at = truth_of(prevalence, spread)
     rng = np.random.default_rng([SEED, seed])
     y = rng.random(n) < prevalence
     if not 0 < y.sum() < n:
-        return covered(design, seed + 2**32)
+        return draw(design, seed + 2**32)
     prior = np.log(prevalence / (1 - prevalence))
     scores = {
         str(each): 1 / (1 + np.exp(-prior - each * (each * y + rng.standard_normal(n) - each / 2)))
         for each in DISTANCES
     }
-    amounts = MEAN * np.exp(spread * rng.standard_normal(n) - spread**2 / 2)
+    return y, scores, MEAN * np.exp(spread * rng.standard_normal(n) - spread**2 / 2)
+
+
+def covered(design: Design, seed: int) -> list[bool]:
+    """Return which intervals of one data set contain the true value, and whether the fixed total has a caution."""
+    n, prevalence, spread = design
+    truth, at = truth_of(prevalence, spread)
+    y, scores, amounts = draw(design, seed)
     found = fastevals.row_costs(
         y, scores, cost_fp=ALARM, cost_fn=amounts, threshold=1 / (1 + np.exp(-at)), n_resamples=N_RESAMPLES, rng=seed
     )

@@ -283,6 +283,12 @@ def gate(
     frequency_weight: str | None = None,
     groups: str | None = None,
     pos_label: Any = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    cost_fp_column: str | None = None,
+    cost_fn_column: str | None = None,
+    cost_tp: float | None = None,
+    cost_tp_column: str | None = None,
     nightly: Any = None,
     night: str | None = None,
     undecided: Undecided = "undecided",
@@ -332,6 +338,16 @@ def gate(
         Column of clusters, such as patients, whose rows are resampled together.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
+    cost_fp, cost_fn : float, optional
+        Costs of a false positive and a false negative that are the same in all rows, if another cost is a column; 1 by
+        default.
+    cost_fp_column, cost_fn_column : str, optional
+        Columns of costs that differ by row, such as amounts, for rules on "mean_cost", "total_cost", "savings",
+        "savings_share", "savings_over_all" and "savings_over_all_share", see `row_costs`.
+    cost_tp : float, optional
+        Cost of a true positive, such as a fee, if another cost differs by row; a benefit is < 0.
+    cost_tp_column : str, optional
+        Column of each row's cost of a true positive.
     nightly : path, optional
         The state file of a gate that is asked every night. Each run adds the night's estimates to it, and rules are
         decided by confidence sequences over all nights, which hold at every look.

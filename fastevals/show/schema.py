@@ -619,6 +619,10 @@ class GateReceipt(JsonHead):
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
     pos_label: Annotated[Label | None, "the positive class"]
+    row_costs: Annotated[
+        dict[str, str | float] | None,
+        "cost_fp, cost_fn and, if given, cost_tp, each a column's name or a number; null unless costs differ by row",
+    ]
     level: Annotated[float, "level of the one-sided bounds that pass a rule"]
     failing_level: Annotated[float, "level of the one-sided bounds that fail a rule"]
     n_comparisons: Annotated[int, "rules, and segments of rules, over which failing is simultaneous"]

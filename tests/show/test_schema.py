@@ -104,6 +104,7 @@ LABELS = ["--label", "c", "--pred", "a", "--pred", "b"]
 TARGETS = ["--target", "n", "--pred", "p", "--pred", "q"]
 DROP = ["--on-invalid", "drop"]
 LATE = ["--on-missing-label", "drop"]
+BY_ROW = ["--cost-fp", "2", "--cost-fn-column", "f"]
 GATE = ["gate", "rows.csv", *SCORES, "--resamples", "99"]
 NIGHTLY = ["--rule", "auc better than t", "--rule", "auc >= 0.84", "--nightly", "state.json"]
 COMPARED = ["compare", "rows.csv", "--label", "c", "--pred", "a", "--pred", "b", "--pred", "d", "--resamples", "19"]
@@ -118,13 +119,14 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*SCORES, "--group", "g", resamples=""),
         of_report("--label", "y", "--score", "s", "--gain-table", resamples="0"),
         of_report("--label", "y", "--score", "s", "--against", "rows*.csv", file="rows*.csv"),
-        of_report(*SCORES, "--cost-fp", "2", "--cost-fn-column", "f", "--reference", "t"),
+        of_report(*SCORES, *BY_ROW, "--reference", "t"),
         lambda: [summarized(), printed("report", "rows.fe", "--against", "other.fe", "--resamples", "19")][1],
     ],
     schema.GateReceipt: [
         lambda: printed(*GATE, "--rule", "auc better than t", "--rule", "auc >= 0.9 by k", "--undecided", "fail"),
         lambda: printed(*GATE, "--rule", "brier equivalent to t within 0.1", "--model", "s", *DROP, "--reference", "t"),
         lambda: printed("gate", "gaps.csv", *LABELS, *DROP, "--rule", "accuracy not worse than b by 0.3"),
+        lambda: printed(*GATE, "--rule", "mean_cost <= 1 by k", "--model", "s", *BY_ROW),
         lambda: printed(*GATE, *NIGHTLY, "--night", "monday"),
         lambda: printed(*GATE, *NIGHTLY, "--night", "tuesday"),
     ],
@@ -159,7 +161,6 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
 # Keys that are null or absent in these outputs.
 ALWAYS_NULL = {
     schema.ScoresReport: {("BlockIntervals", "resamples")},  # reports of predictions have it
-    schema.GateReceipt: {("JudgedRule", "caution")},
     schema.PredictionsReport: {("TrendValues", "n_positives")},  # reports of scores have it
     schema.PolynomialsDecomposed: {("PolynomialsDecomposed", "decomposition")},
 }

@@ -89,6 +89,7 @@ def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
 
 NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover the true value too rarely
+FEWEST_REPLICATES = 199  # for any number of rows, if they are limited by a budget of draws
 TIE = 2.0**-50  # relative distance below which values are equal up to rounding
 SUSPICIOUS_SHARE = 0.75  # if this share of replicates is on one side of a maximum, it may be extreme by chance
 EXTREME = "which may be extreme by chance: check it on other rows"

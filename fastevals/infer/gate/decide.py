@@ -141,7 +141,7 @@ def _lacking(condition: Condition, rule: GateRule, evidence: Evidence, levels: L
     power = 1 - (1 - POWER) / 2 if is_range else POWER
     reach = float(evidence.widening * ndtri(levels.passing) + ndtri(power)) * error
     found: dict[str, Any] = {"detectable": reach}
-    if not reach > 0:
+    if not reach > 0 or evidence.is_sum:
         return found
     is_equal = rule.other is not None and rule.form != "better than" and condition.factor == 1
     assumed = 0.0 if is_equal else value  # equal models: not the estimate, which is uncertain

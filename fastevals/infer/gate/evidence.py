@@ -85,6 +85,8 @@ class Evidence:
         How far counts in ranges of scores leave the value open; bounds include it.
     widening : float
         How many times as wide as a normal interval the bounds are, because they hold at every look.
+    is_sum : bool
+        Whether the value is a sum over the rows, which more rows would change.
     """
 
     value: float
@@ -98,6 +100,7 @@ class Evidence:
     n_replicates: int = 0
     doubt: float = 0.0
     widening: float = 1.0
+    is_sum: bool = False
 
     def bound(self, level: float, side: Side) -> float:
         """Return the bound on one side: the true value is beyond it with a probability of 1 - level; NaN if none."""

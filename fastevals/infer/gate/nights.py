@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.evidence import Evidence
 from fastevals.infer.sequential.records import NightRecord, NightTable
 from fastevals.infer.sequential.sequence import confidence_sequence
@@ -21,8 +22,10 @@ WIDTH_LEVEL = 0.95  # at which a sequence's width is compared with a normal inte
 READ_AT_A_PLACE = {"best", "precision", "recall", "fpr", "tpr", "n_predicted"}  # options that choose a threshold
 
 
-def why_not_nightly(metric: MetricSpec | str) -> str:
+def why_not_nightly(metric: MetricSpec | CostMetric | str) -> str:
     """Return why the mean of nightly values does not estimate a metric; an empty string if it does."""
+    if isinstance(metric, CostMetric):
+        return "has costs that differ by row, for which confidence sequences were not simulated"
     if not isinstance(metric, MetricSpec):
         return "is a ratio of sums or a fitted number, so the mean of nightly values does not estimate it"
     entry = METRICS[metric.name]

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from fastevals._options import did_you_mean, listed, show
+from fastevals.infer.gate.costs import COST_METRICS, CostMetric
 from fastevals.measure.metric_specs import METRIC_ALIASES, MetricSpec, is_greater_better, metric, metric_bounds
 from fastevals.measure.registry import METRICS
 from fastevals.results import full_name
@@ -63,7 +64,7 @@ class GateRule:
     ----------
     text : str
         The rule as it was written, with single spaces.
-    metric : MetricSpec or str
+    metric : MetricSpec, CostMetric or str
         The metric with its options, or a quantity of calibration.
     form : str
         What is demanded: "at least", "at most", "within", "better than", "not worse than" or "equivalent to".
@@ -82,7 +83,7 @@ class GateRule:
     """
 
     text: str
-    metric: MetricSpec | str
+    metric: MetricSpec | CostMetric | str
     form: Form
     low: float = -math.inf
     high: float = math.inf
@@ -105,6 +106,8 @@ class GateRule:
     @property
     def greater_is_better(self) -> bool | None:
         """The metric's direction; None if it has none."""
+        if isinstance(self.metric, CostMetric):
+            return self.metric.entry.greater_is_better
         return is_greater_better(self.metric) if isinstance(self.metric, MetricSpec) else None
 
     @property
@@ -263,7 +266,7 @@ class _Parser:
                 self.fail(f"the column {found[-1]} is given twice", token)
         return tuple(found)
 
-    def metric(self) -> MetricSpec | str:
+    def metric(self) -> MetricSpec | CostMetric | str:
         """Return the metric: its name, options in parentheses, and options after "at"."""
         first = self.next
         words = []
@@ -288,9 +291,11 @@ class _Parser:
             self.at = self.tokens.index(first) + 1
             self.expect(DEMANDS, FIRST_WORDS)
         try:
+            if name.lower() in COST_METRICS:
+                return CostMetric.of(name.lower(), options)
             return metric(name, **options)
         except ValueError as error:
-            known = [*METRICS, *CALIBRATION]
+            known = [*METRICS, *CALIBRATION, *COST_METRICS]
             if not _is_metric(name):
                 self.fail(f"unknown metric {name!r}{did_you_mean(name, known, METRIC_ALIASES)}", first)
             raise ValueError(f"{self.argument}: {error} (in {self.text!r})") from None
@@ -390,12 +395,19 @@ class _Parser:
         if rule.form in wrong and direction is wrong[rule.form]:
             better, sign, end = ("lower", "<=", rule.low) if direction is False else ("higher", ">=", rule.high)
             self.fail(f"{label} is better when it is {better}: write {sign} {end:g}, or 'within LOW .. HIGH'", place)
-        if rule.is_relative and isinstance(rule.metric, MetricSpec) and metric_bounds(rule.metric)[0] < 0:
+        if rule.is_relative and _can_be_negative(rule.metric):
             self.fail(f"{label} can be negative, so its margin must be a number, not a percentage", place)
 
 
+def _can_be_negative(of: MetricSpec | CostMetric | str) -> bool:
+    """Return whether a metric can be negative; costs only can if they include benefits, which the data will tell."""
+    if isinstance(of, CostMetric):
+        return of.entry.greater_is_better
+    return isinstance(of, MetricSpec) and metric_bounds(of)[0] < 0
+
+
 def _is_metric(name: str) -> bool:
-    return full_name(name) in METRICS
+    return full_name(name) in METRICS or name.lower() in COST_METRICS
 
 
 def _check_consistent(rules: Sequence[GateRule], argument: str) -> None:

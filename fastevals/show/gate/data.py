@@ -106,6 +106,7 @@ class GateData:
     n_weightless: int = 0
     cautions: tuple[str, ...] = ()
     nights: Nights | None = None
+    row_costs: Mapping[str, Any] | None = None  # the column or cost of each outcome, if costs differ by row
 
     @property
     def outcome(self) -> Outcome:

@@ -42,6 +42,7 @@ from fastevals.show.gate.words import (
     rule_sentence,
     verdict,
 )
+from fastevals.show.report.costs import describe_costs
 from fastevals.show.report.json import left_out_values
 from fastevals.show.report.notes import describe_left_out
 from fastevals.show.schema import json_head
@@ -181,6 +182,8 @@ def _facts(found: GateData) -> Iterator[Fact]:
         yield Fact("dropped", describe_left_out(found.left_out, found.roles.lacking))
     if found.n_weightless:
         yield Fact("weightless", f"{found.n_weightless:,} rows with weight 0 are left out")
+    if found.row_costs is not None:
+        yield Fact("costs", describe_costs(found.row_costs))
     methods = {each.decision.method for result in found.results for each in result.judged if each.decision.method}
     level = f"{100 * found.levels.passing:g} %"
     said = f"a rule passes or fails by one-sided {level} bounds"
@@ -226,6 +229,7 @@ def receipt(found: GateData) -> dict[str, Any]:
             "n_dropped": found.left_out.n_rows,
             "dropped": {} if roles is None else left_out_values(roles, found.left_out),
             "pos_label": found.pos_label,
+            "row_costs": found.row_costs,
             "level": found.levels.passing,
             "failing_level": found.levels.failing,
             "n_comparisons": found.n_comparisons,

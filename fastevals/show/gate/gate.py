@@ -11,6 +11,7 @@ from fastevals._naming import option
 from fastevals._options import check_integer, check_number, did_you_mean, listed
 from fastevals._random import seed_number
 from fastevals._text import describe_segment, printable
+from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.decide import Decision, Levels, decide
 from fastevals.infer.gate.evidence import difference
 from fastevals.infer.gate.rules import CALIBRATION, CHAMPION, GateRule, bind_rules, parse_rules
@@ -117,7 +118,8 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     inputs, facts, nights = (*opened.inputs(), *champion.inputs), opened.facts(), None
     if options.nightly is not None:
         results, nights = judge_nights(opened, options, results, model, champion, levels, whole, inputs)
-    cautions = [*_cautions(bound, champion, results), *nights_cautions(nights, why_empty)]
+    has_costs = facts.get("row_costs") is not None
+    cautions = [*_cautions(bound, champion, results, has_costs=has_costs), *nights_cautions(nights, why_empty)]
     return GateResult(
         opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
         options.undecided, options.n_resamples, options.rng, inputs=inputs, pinned=pinned,
@@ -188,9 +190,13 @@ def _judge(rule: GateRule, value: Any, side: JudgedSide, champion: Champion, mod
     return Judged(value, side.sizes, decide(rule, evidence, levels), own.value, its.value)
 
 
-def _cautions(rules: Sequence[GateRule], champion: Champion, results: Sequence[RuleResult]) -> Iterator[str]:
+def _cautions(
+    rules: Sequence[GateRule], champion: Champion, results: Sequence[RuleResult], *, has_costs: bool
+) -> Iterator[str]:
     """Yield what limits the decisions."""
     if champion.name is not None and not any(rule.other == champion.name for rule in rules):
         yield f"No rule compares with the reference, {printable(champion.name)}."
+    if has_costs and not any(isinstance(rule.metric, CostMetric) for rule in rules):
+        yield "No rule judges the costs of the rows."
     judged = [(result.rule.label, each.decision.caution) for result in results for each in result.judged]
     yield from (f"{label}: {caution}" for label, caution in dict.fromkeys(judged) if caution)

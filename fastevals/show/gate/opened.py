@@ -13,9 +13,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from fastevals._naming import dropping, option
 from fastevals._options import listed, naming_rows
 from fastevals.counting.labels import rows_by_code
+from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.rules import PLACES, GateRule
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
@@ -42,7 +45,8 @@ from fastevals.show.gate.sides import (
     Scored,
     Specs,
 )
-from fastevals.show.report.intervals import few_cells, with_losses
+from fastevals.show.report.costs import OUTCOMES, cost_roles, costs_by_outcome, describe_costs, refuse_costs
+from fastevals.show.report.intervals import ScoredRows, few_cells, with_losses
 from fastevals.show.report.source import counts_predictions, open_data, open_predictions
 from fastevals.show.report.streams import CertifiedBlock, summarize_rows
 from fastevals.show.schema import SCHEMA_VERSION
@@ -65,7 +69,10 @@ class ScoredSource:
         if divided := [rule.text for rule in rules if rule.by and is_counted and not are_summaries(data)]:
             raise ValueError(f"{option('rules')}: {divided[0]!r} needs rows, because counts have no columns")
         self.columns = () if is_counted else tuple(dict.fromkeys(name for rule in rules for name in rule.by))
-        self.roles, self.reading, self.read = open_data(data, reading_options(options, self.columns), form)
+        read_as = reading_options(options, self.columns)
+        self.roles, self.reading, self.read = open_data(data, read_as, form)
+        self.row_costs = costs_by_outcome(read_as) if cost_roles(read_as) else None
+        _check_benefits(rules, self.read.rows)
         self.title, self.models = self.read.name, self.roles.models
         self.data, self.options, self.form, self.role = data, options, form, role
         self._summaries: dict[By, ScoresSummary] = {}
@@ -153,7 +160,10 @@ class ScoredSource:
             return {
                 "pos_label": summary.labels[0], "left_out": summary.left_out, "n_weightless": summary.n_weightless,
             }  # fmt: skip
-        return {"pos_label": read.labels[0], "left_out": read.left_out, "n_weightless": read.n_weightless}
+        return {
+            "pos_label": read.labels[0], "left_out": read.left_out, "n_weightless": read.n_weightless,
+            "row_costs": self.row_costs,
+        }  # fmt: skip
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files, or of the rows in memory."""
@@ -164,6 +174,7 @@ class ScoredSource:
             return ()
         columns = [("label", rows.positive), *rows.scores.items()]
         columns += [("weight", rows.weights)] if rows.weights is not None else []
+        columns += zip(OUTCOMES, rows.amounts or (), strict=False)
         return (input_of_arrays(self.role, self.title, columns),)
 
 
@@ -178,9 +189,11 @@ class PredictedSource:
         legal = ("cells", "matrix") if self.kind == "labels" else ("targets",)
         for rule in rules:
             if not isinstance(rule.metric, MetricSpec):
-                raise ValueError(f"{option('rules')}: {rule.label} needs probabilities, given by {option('score')}")
+                needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities"
+                raise ValueError(f"{option('rules')}: {rule.label} needs {needed}, given by {option('score')}")
             _check_kind(rule.label, rule.metric, legal, what)
         self.settings = _settings(specs, rules, options)
+        refuse_costs(reading_options(options, columns))
         self.opened = open_predictions(data, reading_options(options, columns), form)
         self.title, self.roles, self.models = self.opened.title, self.opened.roles, self.opened.roles.models
         self.data, self.role = data, role
@@ -258,6 +271,7 @@ def open_rows(
     if options.score is not None and (options.pred is not None or options.target is not None):
         other = "pred" if options.pred is not None else "target"
         raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
+    _check_costs(rules, options)
     if counts_predictions(data):
         raise ValueError(f"a gate needs rows or counts of scores, got a {type(data).__name__}")
     if options.pred is not None or options.target is not None:
@@ -272,7 +286,36 @@ def _settings(specs: Specs, rules: Sequence[GateRule], options: GateOptions) -> 
         isinstance(options.reference, str) and options.reference in models
     )
     alone = frozenset(rule.label for rule in rules if rule.other is None or (is_apart and rule.other not in models))
-    return EvidenceSettings(specs, alone, options.n_resamples, options.rng, options.progress)
+    costs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, CostMetric)}
+    return EvidenceSettings(specs, alone, options.n_resamples, options.rng, options.progress, costs)
+
+
+def _check_costs(rules: Sequence[GateRule], options: GateOptions) -> None:
+    """Raise if a rule on costs that differ by row has no column of costs, or if costs are given without a column."""
+    columns = ", ".join(option(f"{name}_column") for name in OUTCOMES)
+    constant = (
+        "costs that are the same in all rows are options of a metric: 'expected_cost at threshold=0.5, cost_fn=50'"
+    )
+    if cost_roles(reading_options(options, ())):
+        return
+    for rule in rules:
+        if isinstance(rule.metric, CostMetric):
+            raise ValueError(f"{option('rules')}: {rule.label} needs a column of costs ({columns}); {constant}")
+    for name in OUTCOMES:
+        if getattr(options, name) is not None:
+            raise ValueError(f"{option(name)} goes with a column of other costs ({columns}); {constant}")
+
+
+def _check_benefits(rules: Sequence[GateRule], rows: ScoredRows | None) -> None:
+    """Raise if a margin is a share of costs that can be negative."""
+    if rows is None or rows.amounts is None or not np.min(rows.amounts.cost_tp) < 0:
+        return
+    for rule in rules:
+        if rule.is_relative and isinstance(rule.metric, CostMetric):
+            raise ValueError(
+                f"{option('rules')}: {rule.label} can be negative, because the cost of a true positive is below 0, so "
+                f"its margin must be a number, not a percentage (in {rule.text!r})"
+            )
 
 
 def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -> None:
@@ -349,13 +392,19 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
     if (name := model_of(reference, own.models)) is not None:
         return Champion(OtherModel(name))
     compared = [rule for rule in rules if rule.other is not None and rule.other not in own.models]
+    for rule in compared:
+        if isinstance(rule.metric, CostMetric) and rule.metric.entry.is_sum:
+            raise ValueError(
+                f"{option('reference')}: {rule.label} depends on the number of rows, so it can't be compared with "
+                f"other rows: use mean_cost or savings_share (in {rule.text!r})"
+            )
     if isinstance(reference, GateResult) or (isinstance(reference, str) and reference.endswith(RECEIPT)):
         if divided := [rule.text for rule in compared if rule.by]:
             raise ValueError(
                 f"{option('reference')}: a receipt pins results of all rows, so rules on segments can't compare with "
                 f"it (in {divided[0]!r})"
             )
-        return _of_receipt(reference, own)
+        return _of_receipt(reference, own, has_costs=any(isinstance(rule.metric, CostMetric) for rule in compared))
     if isinstance(reference, str) and not files_of(reference):
         raise ValueError(
             f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
@@ -363,6 +412,8 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
     names: dict[str, Any] = {"score": (model,), "label": own.roles.truth}
     if own.kind != "scores":
         names = {"pred": (model,)}
+    if not any(isinstance(rule.metric, CostMetric) for rule in compared or rules):
+        names |= dict.fromkeys([*OUTCOMES, *(f"{name}_column" for name in OUTCOMES)])
     opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
     _check_same_classes(own, opened.facts()["pos_label"])
     return Champion(OtherModel(model, f"in {_short_title(opened)}"), opened, inputs=opened.inputs())
@@ -380,7 +431,7 @@ def _check_same_classes(own: Opened, its: Any) -> None:
         raise ValueError(f"{option('reference')}: its positive class is {its!r}, and the data's is {mine!r}")
 
 
-def _of_receipt(reference: str | GateResult, own: Opened) -> Champion:
+def _of_receipt(reference: str | GateResult, own: Opened, *, has_costs: bool) -> Champion:
     """Return a receipt, or the file of one, as the champion."""
     inputs: tuple[Input, ...] = ()
     if isinstance(reference, GateResult):
@@ -400,6 +451,9 @@ def _of_receipt(reference: str | GateResult, own: Opened) -> Champion:
     if (kind := found.get("kind", own.kind)) != own.kind:
         raise ValueError(f"{called} is of {kind}, and the data are {own.kind}")
     _check_same_classes(own, found.get("pos_label"))
+    if found.get("row_costs") != (own_costs := own.facts().get("row_costs")) and has_costs:
+        its, mine = ("none" if each is None else describe_costs(each) for each in (found.get("row_costs"), own_costs))
+        raise ValueError(f"{called}: its costs are {its}, and the data's are {mine}")
     try:
         pinned = {
             str(label): Pinned(*(_number(each[name]) for name in Pinned._fields))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._choices import OnInvalid, Undecided
-from fastevals.show.commands import Option, fields_of
+from fastevals.show.commands import Option, fields_of, parse_number
 from fastevals.show.options import CONFIDENCE, ENCODING, HEADER, PROGRESS, RESAMPLES, SEED, SEPARATOR, own
 from fastevals.show.report.options import ReportOptions
 
@@ -47,6 +47,20 @@ class GateOptions:
     frequency_weight: str | None = as_in_report("frequency_weight")
     groups: str | None = as_in_report("groups")
     pos_label: Any = as_in_report("pos_label")
+    cost_fp: float | None = own(
+        "C", "cost of a false positive, if another cost is a column", "", parse_number)
+    cost_fn: float | None = own(
+        "C", "cost of a false negative, if another cost is a column",
+        """float, optional: Costs of a false positive and a false negative that are the same in all rows, if another
+        cost is a column; 1 by default.""", parse_number)
+    cost_fp_column: str | None = as_in_report("cost_fp_column")
+    cost_fn_column: str | None = own(
+        "C", "column of each row's cost of a false negative",
+        """str, optional: Columns of costs that differ by row, such as amounts, for rules on "mean_cost", "total_cost",
+        "savings", "savings_share", "savings_over_all" and "savings_over_all_share", see `row_costs`.""",
+        is_column=True)
+    cost_tp: float | None = as_in_report("cost_tp")
+    cost_tp_column: str | None = as_in_report("cost_tp_column")
     nightly: Any = own(
         "STATE", "decide by all nights so far, which this file keeps",
         """path, optional: The state file of a gate that is asked every night. Each run adds the night's estimates to

@@ -10,6 +10,7 @@ from fastevals._text import printable
 from fastevals.document.document import GAP, Count, Document, Fact, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, stack
 from fastevals.document.result import Result
+from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.rules import GateRule
 from fastevals.infer.planning.planning import SampleSize, plan_sample_size
 from fastevals.measure.metric_specs import MetricSpec
@@ -103,6 +104,8 @@ def plan_gate(
 
 
 def _plan(opened: Opened, champion: Champion, rule: GateRule, model: str, options: GateOptions) -> SampleSize:
+    if isinstance(rule.metric, CostMetric):
+        raise ValueError(f"rows for {rule.label} can't be planned: a pilot may lack the largest amounts")
     if not isinstance(rule.metric, MetricSpec):
         raise ValueError(f"rows for {rule.label} can't be planned")
     if rule.by:

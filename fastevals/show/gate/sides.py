@@ -18,6 +18,7 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.gate.closed import ClosedCounts, ClosedRows
+from fastevals.infer.gate.costs import CostEvidence, CostMetric
 from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
@@ -28,6 +29,7 @@ from fastevals.results import NOWHERE, Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
+from fastevals.show.report.costs import costed_rows
 from fastevals.show.report.intervals import (
     ROWS_ALWAYS_DRAWN,
     IntervalPlan,
@@ -57,6 +59,7 @@ class EvidenceSettings(NamedTuple):
     n_resamples: int
     seed: int
     progress: bool = False
+    costs: Mapping[str, CostMetric] = MappingProxyType({})  # metrics of what decisions cost, if costs differ by row
 
     @property
     def joint_specs(self) -> Specs:
@@ -101,12 +104,12 @@ class MeasuredSide:
         """Return the evidence on a model's metric."""
         if label in CALIBRATION:
             return _calibrated(label, self._calibration(label, model))
-        found: Evidence = self._measured.of(label, model)
+        found: Evidence = self._measures(label).of(label, model)
         return found
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
-        found: Evidence = self._measured.between(label, model, other, factor)
+        found: Evidence = self._measures(label).between(label, model, other, factor)
         return found
 
     def estimate(self, label: str, model: str) -> Pinned:
@@ -114,7 +117,11 @@ class MeasuredSide:
         if label in CALIBRATION:
             found = self.of(label, model)
             return Pinned(found.value, found.standard_error)
-        return Pinned(*self._measured.estimate(label, model))
+        return Pinned(*self._measures(label).estimate(label, model))
+
+    def _measures(self, label: str) -> Any:
+        """Return what measures a metric."""
+        return self._measured
 
     def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
         """Return what measures a model's calibration, given the level of its intervals."""
@@ -144,6 +151,16 @@ class Scored(MeasuredSide):
             return ClosedCounts(rows.ranking.counts, specs).share(label)
         rows = rows.repeated()
         return ClosedRows.of_scores(rows.positive, rows.scores, specs).share(label, model)
+
+    def _measures(self, label: str) -> Any:
+        return self._costs if label in self.settings.costs else self._measured
+
+    @cached_property
+    def _costs(self) -> CostEvidence:
+        settings = self.settings
+        return CostEvidence(
+            costed_rows(self.rows), settings.costs, settings.bootstrap, BUDGET, progress=settings.progress
+        )  # fmt: skip
 
     @cached_property
     def _measured(self) -> Measured | CellsEvidence:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from fastevals._text import count_of, describe_segment, printable
+from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.decide import INCLUDES, POWER, Decision, Outcome
 from fastevals.infer.gate.rules import GateRule
 from fastevals.measure.metric_specs import MetricSpec
@@ -26,6 +27,8 @@ DECIMALS = range(4, 13)
 
 def metric_words(rule: GateRule) -> str:
     """Return the metric's title, with its options."""
+    if isinstance(rule.metric, CostMetric):
+        return rule.metric.title
     if not isinstance(rule.metric, MetricSpec):
         return rule.metric.replace("_", " ")
     title = METRICS[rule.metric.name].title

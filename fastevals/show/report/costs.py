@@ -53,7 +53,7 @@ def _constant(options: ReportOptions, name: str) -> float:
 def refuse_costs(options: ReportOptions) -> None:
     """Raise if columns of costs are given for predictions, which have no thresholds."""
     for name in cost_roles(options):
-        raise ValueError(f"{option(f'{name}_column')} goes with scores; this is a report of predictions")
+        raise ValueError(f"{option(f'{name}_column')} goes with scores, and these are predictions")
 
 
 def check_cost_options(options: ReportOptions) -> dict[str, str]:
@@ -81,10 +81,8 @@ def check_cost_options(options: ReportOptions) -> dict[str, str]:
 def refuse_unread(options: ReportOptions, name: str) -> None:
     """Raise for costs that differ by row, because the rows of `name` are not read into memory."""
     column = option(f"{next(iter(cost_roles(options)))}_column")
-    raise ValueError(
-        f"{column} needs the rows of {name} in memory: raise {option('memory')}, leave out {option('approximate')}, or "
-        "report on a sample of the rows"
-    )
+    approximate = f"leave out {option('approximate')}" if options.approximate else f"raise {option('memory')}"
+    raise ValueError(f"{column} needs the rows of {name} in memory: {approximate}, or take a sample of the rows")
 
 
 def read_amounts(roles: ColumnRoles, columns: NamedColumns, options: ReportOptions) -> RowAmounts:
@@ -115,21 +113,25 @@ def drawn_with_costs(metrics: dict[str, MetricSpec], rule: ThresholdRule) -> dic
 
 def measure_block(rows: ScoredRows, rule: ThresholdRule, plan: IntervalPlan | None, *, progress: bool) -> RowCosts:
     """Return what decisions on a block's rows cost; without replicates if there is no plan or too many rows."""
-    assert rows.amounts is not None
     rows = rows.repeated()
-    assert rows.amounts is not None
     is_drawn = plan is not None and plan.draws(rows.n_samples)
     level, seed = (0.95, 0) if plan is None else (plan.confidence_level, plan.seed)
     settings = BootstrapSettings.checked(plan.n_resamples if plan else 1, level, "BCa", "two-sided", seed)
-    weights = None if rows.weights is None else rows.weights.astype(np.float64)
-    costed = CostedRows(rows.positive, rows.scores, rows.amounts, weights, rows.groups)
     threshold = None if rule.threshold is None else np.asarray(rule.threshold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return measure_costs(
-            costed, settings if is_drawn else settings._replace(n_resamples=0), threshold, None,
+            costed_rows(rows), settings if is_drawn else settings._replace(n_resamples=0), threshold, None,
             compared_pairs(tuple(rows.scores), None if plan is None else plan.reference), progress=progress,
         )  # fmt: skip
+
+
+def costed_rows(rows: ScoredRows) -> CostedRows:
+    """Return rows with costs, once for each of their copies."""
+    rows = rows.repeated()
+    assert rows.amounts is not None
+    weights = None if rows.weights is None else rows.weights.astype(np.float64)
+    return CostedRows(rows.positive, rows.scores, rows.amounts, weights, rows.groups)
 
 
 def rule_of(costs: RowCosts, rule: ThresholdRule, model: str) -> ThresholdRule:

@@ -16,7 +16,7 @@ from fastevals._execution import progressed
 from fastevals._options import UndefinedMetricWarning
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
-from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
+from fastevals.infer.bootstrap.bootstrap import FEWEST_REPLICATES, BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.means import accuracies, median_interval, root_mean_squares
 from fastevals.infer.proportions import share_interval
@@ -46,7 +46,6 @@ SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are proportion
 MOST_ESTIMATED = 100  # classes, above which they have no intervals
 MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
-FEWEST_REPLICATES = 199  # replicates for any number of rows
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",

@@ -144,7 +144,7 @@ def test_rows_with_an_invalid_cost_are_left_out_if_asked() -> None:
         ({"cost_tp": float("inf")}, r"cost_tp must be in \(-inf, inf\), got inf"),
         ({"cost_tp": 3, "cost_tp_column": "fee"}, "cost_tp and cost_tp_column exclude each other"),
         ({"cost_tp": 3, "cost_fn_column": None}, "cost_tp goes with cost_fp_column, cost_fn_column or cost_tp_column"),
-        ({"memory": 10}, "cost_fn_column needs the rows of .* in memory: raise memory, leave out approximate"),
+        ({"memory": 10}, "cost_fn_column needs the rows of .* in memory: raise memory, or take a sample"),
     ],
 )
 def test_what_does_not_go_together_is_named(options: Any, message: str, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_true_positives_may_cost_a_fee_or_bring_a_benefit() -> None:
 
 
 def test_predictions_and_counts_have_no_costs_by_row() -> None:
-    with pytest.raises(ValueError, match="cost_fp_column goes with scores; this is a report of predictions"):
+    with pytest.raises(ValueError, match="cost_fp_column goes with scores, and these are predictions"):
         fastevals.report(DATA, label="y", pred="day", cost_fp_column="fee")
     with pytest.raises(ValueError, match="cost_fp_column goes with columns of rows, but data is a Ranking"):
         fastevals.report(fastevals.Ranking(DATA["y"], DATA["good"]), cost_fp_column="fee")
