@@ -132,6 +132,8 @@ TITLES = {
     "files_certified": "AUC of a Parquet file, certified",
     "files_exact": "AUC of a Parquet file, exact",
     "files_report": "report of a Parquet file, 2 models",
+    "files_gate": "gate of a Parquet file, 2 models, 4 rules",
+    "summaries_gate": "gate of two summaries, 4 rules",
     "files_certified_memory": "memory of a certified AUC of a Parquet file, minus the memory of a scan",
     "files_exact_memory": "memory of an exact AUC of a Parquet file",
     "files_report_memory": "memory of a report of a Parquet file, 2 models",
@@ -386,6 +388,8 @@ FIGURES: dict[str, Figure] = {
                 Figure("files_report", rows=rows, at_most=60 * rows / (200 * M), unit="s", is_large=is_large),
             )
         ),
+        Figure("files_gate", "report", 10 * M, at_most=1.0),
+        Figure("summaries_gate", rows=10 * M, at_most=0.5, unit="s"),
         Figure("files_certified_memory", rows=200 * M, at_most=0.75, unit="B/row", is_large=True),
         Figure("files_exact_memory", rows=200 * M, at_most=5.0, unit="B/row", is_large=True),
         Figure("files_report_memory", rows=200 * M, at_most=7.5, unit="B/row", is_large=True),

@@ -178,6 +178,45 @@ def _report(data: Data) -> Call:
     return lambda: _python("-c", COMMAND, "report", files_of(data.rows), *columns).stdout
 
 
+RULES = (
+    "roc_auc >= 0.6",
+    f"roc_auc not worse than {MODELS[1]} by 0.05",
+    f"average_precision not worse than {MODELS[1]} by 0.05",
+    "predicted/observed within 0.5 .. 2",
+)
+
+
+def _gate(*arguments: str) -> int:
+    """Run a gate in a process of its own; return its exit status."""
+    made = _python("-c", "import sys\nfrom fastevals.show.cli import main\nprint(main(sys.argv[1:]))", *arguments)
+    return int(made.stdout.split()[-1])
+
+
+def _files_gate(data: Data) -> Call:
+    options = [*(f"--score={model}" for model in MODELS), *(f"--rule={rule}" for rule in RULES), "--quiet"]
+    return lambda: _decided(_gate("gate", files_of(data.rows), f"--label={LABEL}", *options), data)
+
+
+def _reported(data: Data) -> Call:
+    report = _report(data)
+    return lambda: data.rows if report() else 0
+
+
+def _summaries_gate(data: Data) -> Call:
+    days = [str(_folder() / f"{data.rows}-{day}.fe") for day in ("today", "yesterday")]
+    for day in days:
+        _gate("summarize", files_of(data.rows), f"--label={LABEL}", f"--score={MODELS[0]}", f"--out={day}")
+    rules = (f"--rule={rule.replace(MODELS[1], 'champion')}" for rule in RULES)
+    arguments = ["gate", days[0], f"--reference={days[1]}", *rules]
+    return lambda: _decided(_gate(*arguments), data)
+
+
+def _decided(status: int, data: Data) -> int:
+    """Return the number of rows if a gate decided: it passed, failed or is undecided."""
+    assert status in (0, 3, 4), status
+    return data.rows
+
+
 def _beyond_a_scan(data: Data) -> Call:
     return lambda: _peak(RANK.format(exact=False), data.rows) - _peak(SCAN, data.rows)
 
@@ -201,6 +240,8 @@ SCALE: Cases = installed(
         "files_certified": {"fastevals": _rank(exact=False), "iter_batches": _scan},
         "files_exact": {"fastevals": _rank(exact=True), "iter_batches": _scan},
         "files_report": {"fastevals": _report},
+        "files_gate": {"fastevals": _files_gate, "report": _reported},
+        "summaries_gate": {"fastevals": _summaries_gate},
         "files_certified_memory": of_linux({"fastevals": _beyond_a_scan}),
         "files_exact_memory": of_linux({"fastevals": _exact_memory}),
         "files_report_memory": of_linux({"fastevals": _report_memory}),
