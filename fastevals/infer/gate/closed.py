@@ -35,6 +35,7 @@ class Closed(NamedTuple):
     method: str
     interval: Callable[[float], Interval]  # given a level, the interval whose ends are one-sided bounds at it
     is_exact: bool = True  # whether few rows of a class are no reason for doubt
+    doubt: float = 0.0  # how far the value may be off, which the interval includes
 
 
 class ClosedForms(Protocol):
@@ -62,6 +63,21 @@ class ClosedCounts:
             return None
         threshold = as_thresholds("threshold", spec.options["threshold"], scalar=True)
         return _of_cells(spec, counts.cells(counts.rows_at_least(threshold)))
+
+    def within(self, label: str, low: float, high: float) -> Closed | None:
+        """Return a share of rows that is only known to lie in a range; None if its trials depend on the decisions."""
+        name, share = self.specs[label].name, self.share(label)
+        if share is None or SHARES[name].trials not in ALIKE:
+            return None
+        least, most = (_share(round(end * share[1]), share[1] - round(end * share[1])) for end in (low, high))
+        if least is None or most is None:
+            return None
+        return least._replace(
+            value=(low + high) / 2, standard_error=max(least.standard_error, most.standard_error),
+            method=f"{least.method} (ranges of scores)",
+            interval=lambda level: Interval(least.interval(level).low, most.interval(level).high),
+            doubt=(high - low) / 2,
+        )  # fmt: skip
 
     def share(self, label: str) -> tuple[int, int] | None:
         """Return the successes and trials of a metric that is a share of rows at a fixed threshold."""

@@ -415,7 +415,7 @@ class Measured:
             low, high = closed.interval(level)
             return Interval(max(low - doubt[0], limits.bounds[0]), min(high + doubt[1], limits.bounds[1]))
 
-        found = Evidence(closed.value, closed.standard_error, closed.method, interval, doubt=max(doubt))
+        found = Evidence(closed.value, closed.standard_error, closed.method, interval, doubt=max(*doubt, closed.doubt))
         return found if closed.is_exact else self._checked(found)
 
     def _checked(self, found: Evidence) -> Evidence:

@@ -88,6 +88,10 @@ def gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult | 
 
 def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | GatePlan:
     """Judge the rules with the given options."""
+    if data is None:  # a report would describe the embedded data
+        raise ValueError(
+            "data must be the rows that are judged (files, a frame or a mapping), or their counts, got None"
+        )
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     parsed = parse_rules(rules, option("rules"))
     options = checked(options)

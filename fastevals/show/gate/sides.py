@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,16 +13,17 @@ import numpy as np
 from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals._validation.labels import Classes
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
-from fastevals.infer.gate.closed import ClosedCounts, ClosedRows
+from fastevals.infer.gate.closed import Closed, ClosedCounts, ClosedForms, ClosedRows
 from fastevals.infer.gate.costs import CostEvidence, CostMetric
 from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
+from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import QUOTA
 from fastevals.results import NOWHERE, Interval
 from fastevals.scale.paired import JointSums, draw_deviations
@@ -285,6 +285,29 @@ class EmptySide:
 # Counts -------------------------------------------------------------------------------------------------------------
 
 
+class ClosedBlock:
+    """The closed forms of a model's unweighted counts: of all scores, or at the cuts between ranges of scores."""
+
+    def __init__(self, block: CertifiedBlock, model: str, specs: Specs) -> None:
+        self.block, self.counts = block, ClosedCounts(block.ranking(model).counts, specs)
+        self.has_all_scores = isinstance(as_ranking(model, block.totals.summaries[model]), Ranking)
+
+    def of(self, label: str, model: str) -> Closed | None:
+        """Return the model's metric; None if it has no closed form."""
+        spec = self.counts.specs[label]
+        if not self.has_all_scores and METRICS[spec.name].of != "cells":
+            return None
+        found = self.counts.of(label, model)
+        if found is None or self.has_all_scores:
+            return found
+        below, above = self.block.doubts_at(model, {label: spec}, {label: found.value})[label]
+        return self.counts.within(label, found.value - below, found.value + above) if below or above else found
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Closed | None:
+        """Return None: counts do not pair models."""
+        return None
+
+
 class Joint(NamedTuple):
     """Joint sums of models over rows, and the models' metrics."""
 
@@ -318,16 +341,21 @@ class CellsEvidence:
         return self._found[model, label].of(label, model)
 
     def _measure(self, model: str, specs: Specs) -> None:
-        """Measure metrics of a model: by normal draws if the rarer class has many rows, else by resampled cells."""
-        n_samples, n_positives = self.side.counts
-        joint = self._joint(model) if min(n_positives, n_samples - n_positives) >= MANY_ROWS else None
+        """Measure metrics of a model: in closed form, by normal draws if rows are many, else by resampled cells."""
+        rarer = _rarer_class(self.side.counts)
+        closed = self._closed(model, specs)
+        if known := [] if closed is None else [name for name in specs if closed.of(name, model) is not None]:
+            exact = Measured(specs, [model], {}, {}, closed=closed, units=rarer)
+            self._found |= {(model, name): exact for name in known}
+            specs = {name: spec for name, spec in specs.items() if name not in known}
+        if not specs:
+            return
+        joint = self._joint(model) if rarer.n >= MANY_ROWS else None
         if joint is not None:
             self._found |= {(model, name): joint for name in specs if name in joint.specs}
             specs = {name: spec for name, spec in specs.items() if name not in joint.specs}
         for sample, metrics, doubts in self.side.drawn(model, specs, self._plan, None) if specs else ():
-            measured = Measured.of_sample(
-                sample, metrics, [model], self.settings.bootstrap, doubts, closed=self._closed(model, metrics)
-            )
+            measured = Measured.of_sample(sample, metrics, [model], self.settings.bootstrap, doubts)
             self._found |= {(model, name): measured for name in metrics}
 
     def _joint_of(self, model: str) -> Measured | None:
@@ -336,11 +364,7 @@ class CellsEvidence:
             return self._together
         if not isinstance(self.side, CountedSide) or self.side.block.totals.is_weighted:
             return None
-        specs = self.settings.joint_specs
-        doubts: dict[str, Doubt] = {}
-        for subject, own in self.side.block.subjects(model, specs):
-            doubts |= without_doubt(model, subject, own, takes_weights=True)[1]
-        return _draws(_joint_counts(self.side.block, model, specs), self.settings, self.side.counts, doubts)
+        return _draws(_joint_counts(self.side.block, model, self.settings.joint_specs), self.settings, self.side)
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return the evidence on a difference."""
@@ -362,14 +386,16 @@ class CellsEvidence:
         error = float(np.nanstd(self._together.replicates[label][:, place], ddof=1))
         return Pinned(float(self._together.values[label][place]), error)
 
-    def _closed(self, model: str, metrics: Specs) -> ClosedCounts | None:
-        """Return the closed forms of counts that are exact and not weighted."""
-        if not isinstance(self.side, CountedSide):
+    def _closed(self, model: str, specs: Specs) -> ClosedForms | None:
+        """Return the closed forms of unweighted counts."""
+        if isinstance(self.side, CountedSide):
+            block = self.side.block
+            return None if block.totals.is_weighted else ClosedBlock(block, model, specs)
+        rows = self.side.rows
+        if rows.ranking is None and not rows.are_copies:
             return None
-        ranking = as_ranking(model, self.side.block.totals.summaries[model])
-        if not isinstance(ranking, Ranking) or ranking.is_weighted:
-            return None
-        return ClosedCounts(ranking.counts, metrics)
+        ranking = rows.ranking_of(model)
+        return None if ranking.is_weighted else ClosedCounts(ranking.counts, specs)
 
     @property
     def _plan(self) -> IntervalPlan:
@@ -377,20 +403,38 @@ class CellsEvidence:
 
     @cached_property
     def _together(self) -> Measured | None:
-        return None if self.pair is None else _draws(self.pair(), self.settings, self.side.counts)
+        return None if self.pair is None else _draws(self.pair(), self.settings, self.side)
 
 
-def _draws(
-    joint: Joint, settings: EvidenceSettings, sizes: tuple[int, int], doubts: Mapping[str, Doubt] = MappingProxyType({})
-) -> Measured:
-    """Return the metrics of models with joint draws from their sums; `sizes` are all rows and the positive ones."""
+def _rarer_class(sizes: tuple[int, int]) -> RarerClass:
+    """Return the rarer class of all rows and the positive ones."""
+    n_samples, n_positives = sizes
+    return min(RarerClass(n_positives, "positives"), RarerClass(n_samples - n_positives, "negatives"))
+
+
+def _joint_doubts(side: CountedSide, specs: Specs, values: Mapping[str, Mapping[str, float]]) -> dict[str, Doubt]:
+    """Return how far each metric of counts may be off, whichever model has it."""
+    found: dict[str, Doubt] = {}
+    for model in values:
+        own = side.block.doubts_at(model, specs, values[model])
+        for subject, each in side.block.subjects(model, specs):
+            own |= without_doubt(model, subject, each, takes_weights=True)[1]
+        for label, doubt in own.items():
+            low, high = found.get(label, NO_DOUBT)
+            found[label] = max(low, doubt[0]), max(high, doubt[1])
+    return found
+
+
+def _draws(joint: Joint, settings: EvidenceSettings, side: CountedSide | RowsSide) -> Measured:
+    """Return the metrics of models with joint draws from their sums."""
     sums, values = joint
     drawn, models = draw_deviations(sums, settings.bootstrap.key), list(sums.models)
-    found = {label: np.array([values[model][label] for model in models]) for label in sums.specs}
-    n_samples, n_positives = sizes
-    rarer = min(RarerClass(n_positives, "positives"), RarerClass(n_samples - n_positives, "negatives"))
-    replicates = {label: found[label] + drawn[label] for label in sums.specs}
-    return Measured(sums.specs, models, found, replicates, doubts=doubts, units=rarer)
+    of_pairs = {label for labels in sums.readings.together for label in labels}  # such as maxima
+    specs = {label: spec for label, spec in sums.specs.items() if len(models) > 1 or label not in of_pairs}
+    found = {label: np.array([values[model][label] for model in models]) for label in specs}
+    doubts = _joint_doubts(side, specs, values) if isinstance(side, CountedSide) else {}
+    replicates = {label: found[label] + drawn[label] for label in specs}
+    return Measured(specs, models, found, replicates, doubts=doubts, units=_rarer_class(side.counts))
 
 
 def _joint_counts(block: CertifiedBlock, model: str, specs: Specs) -> Joint:

@@ -128,6 +128,10 @@ class CountedSide:
         """Yield the samples that measure a model: ranges of scores, counts at cuts, and probabilities."""
         for subject, specs in self.block.subjects(model, metrics):
             counts, doubts, coarse = without_doubt(model, subject, specs, takes_weights=True)
+            at_thresholds = {label: spec for label, spec in specs.items() if SCORE_METRICS[spec.name].of == "cells"}
+            known = self.block.ranking(model).counts
+            values = {label: float(ranking_metric(each).of_counts(known)) for label, each in at_thresholds.items()}
+            doubts = {**doubts, **self.block.doubts_at(model, at_thresholds, values)}
             yield DrawnPart(make_sample(counts, specs, SamplingDesign(), coarse=coarse, name=model), specs, doubts)
 
 

@@ -28,6 +28,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
@@ -390,6 +391,22 @@ class CertifiedBlock:
             ranking = self._rankings[model]
             is_exact = isinstance(ranking, Ranking)
             return float(ranking_metric(spec).of_counts(ranking.counts) if is_exact else ranking.metric(spec))
+
+    def doubts_at(self, model: str, metrics: Mapping[str, MetricSpec], values: Mapping[str, float]) -> dict[str, Doubt]:
+        """Return how far metrics of confusion matrices may lie below and above `values`: a threshold may be no cut."""
+        ranking, found = self._rankings[model], {}
+        at_thresholds = {} if isinstance(ranking, Ranking) else metrics
+        for label, spec in at_thresholds.items():
+            if SCORE_METRICS[spec.name].of == "cells" and not math.isnan(values[label]):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore", UndefinedMetricWarning)
+                        exact = ranking.metric(spec)
+                except ValueError:  # no bounds are known: `values` are those at a cut
+                    continue
+                low, high = (exact.low, exact.high) if isinstance(exact, Certified) else (exact, exact)
+                found[label] = max(values[label] - low, 0.0), max(high - values[label], 0.0)
+        return found
 
     def losses(self, model: str) -> dict[str, float]:
         """Return the metrics of probabilities; NaN if scores are not probabilities."""
