@@ -128,6 +128,11 @@ def format_number(value: float) -> str:
     return f"{value:z.4f}" if abs(value) < 1e6 else f"{value:.6g}"
 
 
+def limit_text(limit: float) -> str:
+    """Return a limit or a margin with all digits that its user wrote, up to 15: rounded, it would be another one."""
+    return f"{limit:.15g}"
+
+
 def format_ends(
     ends: Sequence[float], write: Callable[[float], str] = format_number, least: float = 0.0001
 ) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from fastevals._text import limit_text
 from fastevals.infer.gate.evidence import Evidence
 from fastevals.infer.gate.rules import Condition, GateRule
 from fastevals.results import Interval
@@ -65,6 +66,8 @@ class Decision:
         Why the bounds may be wrong more often than their level says; empty if there is no known reason.
     factor : float
         The judged quantity is the metric minus `factor` times the other model's; not 1 if the margin is a percentage.
+    n_replicates : int
+        Bootstrap replicates that made the bounds; 0 if none did.
     """
 
     outcome: Outcome
@@ -79,6 +82,7 @@ class Decision:
     assumed: float = math.nan
     caution: str = ""
     factor: float = 1.0
+    n_replicates: int = 0
 
 
 def decide(rule: GateRule, evidence: Sequence[Evidence], levels: Levels) -> Decision:
@@ -102,7 +106,8 @@ def worst_outcome(outcomes: Sequence[Outcome]) -> Outcome:
 def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Levels) -> Decision:
     allowed = Interval(condition.low, condition.high)
     found: dict[str, Any] = {
-        "allowed": allowed, "method": evidence.method, "caution": evidence.caution, "factor": condition.factor
+        "allowed": allowed, "method": evidence.method, "caution": evidence.caution, "factor": condition.factor,
+        "n_replicates": evidence.n_replicates,
     }  # fmt: skip
     if evidence.why_none:
         nowhere = Interval(math.nan, math.nan)
@@ -128,7 +133,7 @@ def _decide(rule: GateRule, condition: Condition, evidence: Evidence, levels: Le
             reason = f"{reason}; {few}"
         return Decision("undecided", evidence.value, outer, levels.failing, reason=reason, **found, **lacking)
     ends = [end for end in allowed if inner.low <= end <= inner.high and math.isfinite(end)]
-    reason = f"{INCLUDES} {' and '.join(f'{end:g}' for end in ends)}"
+    reason = f"{INCLUDES} {' and '.join(map(limit_text, ends))}"
     return Decision("undecided", evidence.value, inner, levels.passing, reason=reason, **found, **lacking)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from fastevals.infer.gate.closed import READ_AT_A_PLACE
 from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.evidence import Evidence
 from fastevals.infer.sequential.records import NightRecord, NightTable
@@ -19,7 +20,6 @@ LARGEST_DOUBT = 0.1  # of the standard error: how far counts in ranges of scores
 NEAR_ONE, ROWS_NEAR_ONE = 0.97, 500  # AUCs above the first need so many rows of the rarer class (docs/nightly.md)
 ROWS_OF_TAILS = 1000  # rows from which means of losses without an upper bound were simulated to hold
 WIDTH_LEVEL = 0.95  # at which a sequence's width is compared with a normal interval's
-READ_AT_A_PLACE = {"best", "precision", "recall", "fpr", "tpr", "n_predicted"}  # options that choose a threshold
 
 
 def why_not_nightly(metric: MetricSpec | CostMetric | str) -> str:

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from fastevals._options import did_you_mean, listed, show
+from fastevals._text import limit_text
 from fastevals.infer.gate.costs import COST_METRICS, CostMetric
 from fastevals.measure.metric_specs import METRIC_ALIASES, MetricSpec, is_greater_better, metric, metric_bounds
 from fastevals.measure.registry import METRICS
@@ -28,6 +29,7 @@ TOKEN = re.compile(
       | (?P<word>(?:[^\s"'`<>≥≤(),=:.]|\.(?!\.))+)""",
     re.VERBOSE,
 )
+SPACES = re.compile(r"""(?P<quoted>"[^"]*"|'[^']*'|`[^`]*`)|\s+""")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE | re.ASCII)
 COMPARED: dict[tuple[str, ...], Form] = {
     ("better", "than"): "better than",
@@ -101,7 +103,7 @@ class GateRule:
     @property
     def margin_text(self) -> str:
         """The margin as it was written: a number, or a percentage."""
-        return f"{100 * self.margin:g} %" if self.is_relative else f"{self.margin:g}"
+        return f"{limit_text(100 * self.margin)} %" if self.is_relative else limit_text(self.margin)
 
     @property
     def greater_is_better(self) -> bool | None:
@@ -143,7 +145,7 @@ def parse_rules(texts: Any, argument: str = "rules") -> tuple[GateRule, ...]:
     for number, text in enumerate(given, 1):
         called = argument if len(given) == 1 else f"{argument} {number}"
         rules.append(text if isinstance(text, GateRule) else parse_rule(text, called))
-    _check_consistent(rules, argument)
+    check_consistent(rules, argument)
     return tuple(rules)
 
 
@@ -243,7 +245,7 @@ class _Parser:
         """Return the rule."""
         if self.next.kind == "end":
             self.fail(f"the rule is empty: write {EXAMPLES}", self.next)
-        text = " ".join(self.text.split())
+        text = SPACES.sub(lambda found: found["quoted"] or " ", self.text).strip()
         place = self.next
         rule = self.demand(GateRule(text, self.metric(), "at least"))
         while self.next.kind != "end":
@@ -336,7 +338,7 @@ class _Parser:
                 self.expect("'..' and the upper end of the range")
             high, _ = self.number("the upper end of the range")
             if low >= high:
-                self.fail(f"the range must be in ascending order, got {low:g} .. {high:g}", token)
+                self.fail(f"the range must be in ascending order, got {limit_text(low)} .. {limit_text(high)}", token)
             return replace(rule, form="within", low=low, high=high)
         for words, form in COMPARED.items():
             if self.takes(*words):
@@ -359,7 +361,9 @@ class _Parser:
             margin, is_relative = self.number("the margin")
             if margin < 0:
                 self.fail(
-                    f"a margin must be at least 0, whichever direction is better for the metric, got {margin:g}", place
+                    f"a margin must be at least 0, whichever direction is better for the metric, got "
+                    f"{limit_text(margin)}",
+                    place,
                 )
             return replace(rule, margin=margin, is_relative=is_relative)
         if rule.form == "better than":
@@ -394,7 +398,8 @@ class _Parser:
         wrong = {"at least": False, "at most": True}
         if rule.form in wrong and direction is wrong[rule.form]:
             better, sign, end = ("lower", "<=", rule.low) if direction is False else ("higher", ">=", rule.high)
-            self.fail(f"{label} is better when it is {better}: write {sign} {end:g}, or 'within LOW .. HIGH'", place)
+            meant = f"{sign} {limit_text(end)}"
+            self.fail(f"{label} is better when it is {better}: write {meant}, or 'within LOW .. HIGH'", place)
         if rule.is_relative and _can_be_negative(rule.metric):
             self.fail(f"{label} can be negative, so its margin must be a number, not a percentage", place)
 
@@ -410,7 +415,7 @@ def _is_metric(name: str) -> bool:
     return full_name(name) in METRICS or name.lower() in COST_METRICS
 
 
-def _check_consistent(rules: Sequence[GateRule], argument: str) -> None:
+def check_consistent(rules: Sequence[GateRule], argument: str) -> None:
     """Raise if a rule is given twice, or if two rules contradict each other."""
     for k, rule in enumerate(rules):
         for earlier in rules[:k]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from numpy.typing import ArrayLike
 
 from fastevals._options import as_flag, check_choice, check_number, show
-from fastevals._text import count_of, printable
+from fastevals._text import count_of, limit_text, printable
 from fastevals.document.document import GAP, Cell, Count, Document, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.bootstrap.bootstrap import FEW_ROWS, BootstrapSettings
@@ -266,7 +266,8 @@ def _goal_of_value(label: str, spec: Any, value: Any, bound: Any, alternative: A
                 f"value must be between the bounds {low:g} and {high:g}, got {value:g}: no number of rows can show a "
                 "rule that does not hold"
             )
-        return Goal(None, Claim(value, low, high, bounds), f"{label} is between {low:g} and {high:g}", level, power)
+        words = f"{label} is between {limit_text(low)} and {limit_text(high)}"
+        return Goal(None, Claim(value, low, high, bounds), words, level, power)
     bound = _within("bound", bound, label, spec)
     side = alternative or _better_side(spec) or ("greater" if value > bound else "less")
     if value == bound or (value > bound) != (side == "greater"):
@@ -276,8 +277,10 @@ def _goal_of_value(label: str, spec: Any, value: Any, bound: Any, alternative: A
             "no number of rows can show a rule that does not hold"
         )
     if side == "greater":
-        return Goal(None, Claim(value, low=bound, metric_bounds=bounds), f"{label} is above {bound:g}", level, power)
-    return Goal(None, Claim(value, high=bound, metric_bounds=bounds), f"{label} is below {bound:g}", level, power)
+        claim, words = Claim(value, low=bound, metric_bounds=bounds), f"{label} is above {limit_text(bound)}"
+    else:
+        claim, words = Claim(value, high=bound, metric_bounds=bounds), f"{label} is below {limit_text(bound)}"
+    return Goal(None, claim, words, level, power)
 
 
 def _goal_of_difference(
@@ -300,7 +303,7 @@ def _goal_of_difference(
                 f"effect must be within the margin of {margin:g}, got {effect:g}: no number of rows can show a rule "
                 "that does not hold"
             )
-        words = f"the {label} of {MODEL} and of {REFERENCE} differ by less than {margin:g}"
+        words = f"the {label} of {MODEL} and of {REFERENCE} differ by less than {limit_text(margin)}"
         return Goal(None, Claim(effect, -margin, margin), words, level, power)
     side = alternative or _better_side(spec)
     if side is None:
@@ -319,7 +322,7 @@ def _goal_of_difference(
     if side != _better_side(spec):
         words = f"the difference in {label}, {MODEL} minus {REFERENCE}, is {limit}"
     elif margin:
-        words = f"{MODEL} is not worse than {REFERENCE} by {margin:g} or more in {label}"
+        words = f"{MODEL} is not worse than {REFERENCE} by {limit_text(margin)} or more in {label}"
     else:
         words = f"{MODEL} is better than {REFERENCE} in {label}"
     return Goal(None, claim, words, level, power)
@@ -444,8 +447,8 @@ def _conclusion(label: str, goal: Goal, pilot: Pilot, n: int, n_positives: int |
         words = words.replace(place, printable(str(model)))
     limits = "one-sided" if math.inf in (-goal.claim.low, goal.claim.high) else "two one-sided"
     return (
-        f"With {rows}, the chance is {100 * power:.1f} % to show that {words}, if {what} is {goal.claim.value:g} "
-        f"({limits} {level} limit{'s' * (limits != 'one-sided')})."
+        f"With {rows}, the chance is {100 * power:.1f} % to show that {words}, if {what} is "
+        f"{limit_text(goal.claim.value)} ({limits} {level} limit{'s' * (limits != 'one-sided')})."
     )
 
 
@@ -459,7 +462,7 @@ def _assumptions(label: str, goal: Goal, pilot: Pilot, is_other_prevalence: bool
         sentences.append("The rows are drawn at random.")
     if goal.claim is not None:
         what = f"The true {label}" if pilot.models is None else f"The true difference in {label}"
-        sentences.append(f"{what} is {goal.claim.value:g}, as stated.")
+        sentences.append(f"{what} is {limit_text(goal.claim.value)}, as stated.")
     rate = pilot.rate
     if rate is not None and rate.discordance is not None:
         rows = rate.trials if rate.trials != "rows" else "rows"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from fastevals._naming import option
-from fastevals._text import printable
+from fastevals._text import one_line, printable
 from fastevals.document.document import GAP, Count, Document, Fact, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, stack
 from fastevals.document.result import Result
+from fastevals.infer.bootstrap.bootstrap import FEW_ROWS
+from fastevals.infer.gate.closed import has_exact_bounds
 from fastevals.infer.gate.costs import CostMetric
+from fastevals.infer.gate.decide import POWER
 from fastevals.infer.gate.rules import GateRule
 from fastevals.infer.planning.planning import SampleSize, plan_sample_size
 from fastevals.measure.metric_specs import MetricSpec
@@ -29,12 +34,14 @@ class GatePlan(Result):
         Names of the pilot and of the judged model.
     rules : dict of str to SampleSize
         By rule, the rows that it needs.
+    fewest : dict of str to int
+        By rule, the rows with which a gate decides at all: most bounds need 50 rows of the rarer class.
     """
 
-    __slots__ = ("data", "model", "rules")
+    __slots__ = ("data", "fewest", "model", "rules")
 
-    def __init__(self, data: str, model: str, rules: dict[str, SampleSize]) -> None:
-        self.data, self.model, self.rules = data, model, rules
+    def __init__(self, data: str, model: str, rules: dict[str, SampleSize], fewest: dict[str, int]) -> None:
+        self.data, self.model, self.rules, self.fewest = data, model, rules, fewest
 
     outcome = "planned"
     exit_status = 0
@@ -42,7 +49,10 @@ class GatePlan(Result):
     @property
     def n_samples(self) -> int:
         """Rows that all rules need: the most of any rule."""
-        return max(each.n_samples for each in self.rules.values())
+        return max(map(self._rows_of, self.rules))
+
+    def _rows_of(self, rule: str) -> int:
+        return max(self.rules[rule].n_samples, self.fewest[rule])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as strict JSON: NaN becomes None; infinite values become "Infinity" or "-Infinity"."""
@@ -64,15 +74,20 @@ class GatePlan(Result):
         return "gate plan"
 
     def _document(self) -> Document:
-        most = max(self.rules.items(), key=lambda each: each[1].n_samples)
+        most = max(self.rules, key=self._rows_of)
         said = f"{self.n_samples:,} rows let each rule pass in 80 % of samples, if what it assumes is true"
-        said += f"; {most[0]!r} needs the most." if len(self.rules) > 1 else "."
+        said += f"; {one_line(repr(most))} needs the most." if len(self.rules) > 1 else "."
+        if self.rules[most].n_samples < self.n_samples:
+            said += (
+                f" {self.rules[most].n_samples:,} rows would be enough for its power, but a gate leaves a rule undecided "
+                f"with fewer than {FEW_ROWS} rows of the rarer class, unless its bounds are exact."
+            )
         cautions = dict.fromkeys(caution for each in self.rules.values() for caution in each.cautions)
         columns = ("rule", "rows", "positive", "assumed", "power", "detectable")
         table = Table("plan", "Rows by rule", columns, lambda: map(_row, self.rules.items()))
         parts: list[Part] = [
             Sentence(said, "verdict"), GAP, table, GAP,
-            *(Sentence(f"{rule}: {each.conclusion}") for rule, each in self.rules.items()),
+            *(Sentence(one_line(f"{rule}: {each.conclusion}")) for rule, each in self.rules.items()),
             *(Sentence(caution, "caution") for caution in cautions),
         ]  # fmt: skip
         facts = [Fact("model", printable(self.model))]
@@ -94,13 +109,27 @@ def plan_gate(
     options: GateOptions,
 ) -> GatePlan:
     """Plan the rows for each rule."""
-    found = {}
+    found, fewest = {}, {}
+    are_plain = options.groups is None and options.sample_weight is None
     for rule in rules:
         try:
             found[rule.text] = _plan(opened, champion, rule, model, options)
         except ValueError as error:
             raise ValueError(f"{option('plan')}, {rule.text!r}: {error}") from None
-    return GatePlan(opened.title, model, found)
+        is_exact = are_plain and has_exact_bounds(cast("MetricSpec", rule.metric), rule.other is not None)
+        fewest[rule.text] = 0 if is_exact else _fewest_rows(found[rule.text])
+    return GatePlan(opened.title, model, found, fewest)
+
+
+def _fewest_rows(plan: SampleSize) -> int:
+    """Return how many rows have enough of the rarer class in as many samples as the plan's power."""
+    if plan.n_positives is None:
+        return FEW_ROWS
+    from scipy.special import bdtrc
+
+    share = min(plan.prevalence, 1 - plan.prevalence)
+    rows = range(FEW_ROWS, math.ceil(2 * FEW_ROWS / share))
+    return rows[bisect_left(rows, True, key=lambda n: bool(bdtrc(FEW_ROWS - 1, n, share) >= POWER))]
 
 
 def _plan(opened: Opened, champion: Champion, rule: GateRule, model: str, options: GateOptions) -> SampleSize:

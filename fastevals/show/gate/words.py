@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fastevals._text import count_of, describe_segment, printable
+from fastevals._text import count_of, describe_segment, limit_text, one_line, printable
 from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.decide import INCLUDES, POWER, Decision, Outcome
 from fastevals.infer.gate.rules import GateRule
@@ -70,11 +70,11 @@ def claim(rule: GateRule, model: str, other: OtherModel | None, outcome: Outcome
     higher, lower = ("lower", "higher") if rule.greater_is_better is False else ("higher", "lower")
     by = f" by more than {rule.margin_text}" if rule.margin else ""
     if rule.form == "at least":
-        said = f"{name} {title} is {'below' if fails else 'at least'} {rule.low:g}"
+        said = f"{name} {title} is {'below' if fails else 'at least'} {limit_text(rule.low)}"
     elif rule.form == "at most":
-        said = f"{name} {title} is {'above' if fails else 'at most'} {rule.high:g}"
+        said = f"{name} {title} is {'above' if fails else 'at most'} {limit_text(rule.high)}"
     elif rule.form == "within":
-        said = f"{name} {title} is {'outside' if fails else 'within'} {rule.low:g} to {rule.high:g}"
+        said = f"{name} {title} is {'outside' if fails else 'within'} {limit_text(rule.low)} to {limit_text(rule.high)}"
     elif rule.form == "better than":
         said = f"{name} {title} is {'not ' if fails else ''}{higher} than {than}{by}"
     elif rule.form == "not worse than":
@@ -89,11 +89,11 @@ def numbers_text(rule: GateRule, decision: Decision) -> str:
     """Return the judged quantity with the interval that decided."""
     what = "" if rule.other is None else "difference "
     if decision.factor != 1:
-        what = f"the value minus {100 * decision.factor:g} % of the other: "
+        what = f"the value minus {limit_text(100 * decision.factor)} % of the other: "
     low, high = end_texts(decision.interval, decision.allowed)
     value = end_texts(Interval(decision.value, decision.value), decision.allowed)[0]
     if math.isnan(decision.interval.low):
-        return f"{what}{value}"
+        return f"{what}{'undefined' if math.isnan(decision.value) else value}"
     return f"{what}{value}, {level_text(decision.level)} interval {low} to {high}"
 
 
@@ -219,7 +219,7 @@ def _about(n: int) -> str:
 
 def _assumed(rule: GateRule, decision: Decision) -> str:
     if rule.assumed is not None and decision.assumed == rule.assumed:
-        return f"if the true {_quantity(rule, decision)} is {rule.assumed:g}"
+        return f"if the true {_quantity(rule, decision)} is {limit_text(rule.assumed)}"
     if rule.other is not None and decision.assumed == 0:
         return "if the models are equal"
     return f"if the true {_quantity(rule, decision)} is the estimate, {decision.value:.4g}"
@@ -248,13 +248,13 @@ def allowed_text(rule: GateRule) -> str:
     """Return the range in which the rule wants the judged quantity."""
     texts = []
     for low, high, factor in rule.conditions():
-        what = "" if factor == 1 else f"value - {factor:g} x the other's "
+        what = "" if factor == 1 else f"value - {limit_text(factor)} x the other's "
         if math.isinf(high):
-            texts.append(f"{what}{'>' if rule.is_strict else '>='} {low:g}")
+            texts.append(f"{what}{'>' if rule.is_strict else '>='} {limit_text(low)}")
         elif math.isinf(low):
-            texts.append(f"{what}{'<' if rule.is_strict else '<='} {high:g}")
+            texts.append(f"{what}{'<' if rule.is_strict else '<='} {limit_text(high)}")
         else:
-            texts.append(f"{low:g} to {high:g}")
+            texts.append(f"{limit_text(low)} to {limit_text(high)}")
     return ", ".join(texts)
 
 
@@ -264,8 +264,6 @@ def github_lines(found: GateData) -> Sequence[str]:
     lines = []
     for result in found.results:
         if result.outcome in kinds:
-            text = f"{result.rule.text}: {rule_sentence(found, result)}"
-            for character, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
-                text = text.replace(character, code)
+            text = one_line(f"{result.rule.text}: {rule_sentence(found, result)}").replace("%", "%25")
             lines.append(f"::{kinds[result.outcome]} title=fastevals gate::{text}")
     return lines

@@ -23,6 +23,7 @@ class Normal:
     why_none: str = ""
     fixed_error: float = 0.0
     widening: float = 1.0
+    n_replicates: int = 0
 
     def why_unbounded(self, level):
         return ""

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import binom
 
 import fastevals
 from fastevals.show.cli import main
-from fastevals.show.gate.words import level_text
+from fastevals.show.gate.words import github_lines, level_text
 
 N = 2000
 RNG = np.random.default_rng(0)
@@ -74,6 +75,33 @@ def test_the_interval_that_is_printed_is_the_one_that_was_used():
     assert (low, high) == pytest.approx(tuple(estimate["roc_auc"].confidence_interval), abs=2e-3)
     assert found.outcome == "pass"
     assert f"90 % interval {low:.4f} to {high:.4f}" in found.to_text()
+
+
+def test_limits_have_all_digits_of_the_rule():
+    """Six digits would say that 0.815715 is demanded."""
+    found = fastevals.gate(COLUMNS, ["roc_auc >= 0.71571454", "brier <= 0.2857145"], label="y", score="new", **FAST)
+    text = found.to_text()
+    assert "at least 0.71571454 (" in text
+    assert ">= 0.71571454 " in text
+    assert "<= 0.2857145 " in text
+    plan = fastevals.gate(COLUMNS, "roc_auc >= 0.71571454 assuming 0.8000001", label="y", score="new", plan=True)
+    text = " ".join(plan.to_text().split())
+    assert "is above 0.71571454, if its true value is 0.8000001" in text
+
+
+def test_undefined_values_are_called_so():
+    found = fastevals.gate({"y": [1] * 60, "p": [0.5] * 60}, "roc_auc >= 0.8", label="y", score="p", **FAST)
+    assert "is at least 0.8 (undefined)." in found.to_text()
+
+
+def test_control_characters_are_escaped_in_every_form():
+    columns = {"y": COLUMNS["y"], "new": COLUMNS["new"], "\x1b[31mred": COLUMNS["old"]}
+    roles = {"label": "y", "score": ["new", "\x1b[31mred"], **FAST}
+    found = fastevals.gate(columns, "roc_auc better than '\x1b[31mred' by 0.2", **roles)
+    plan = fastevals.gate(columns, "roc_auc better than '\x1b[31mred' assuming 0.05", plan=True, **roles)
+    assert found.outcome == "fail"
+    texts = [each.to_text() + each.to_html() + each.to_markdown() + each.to_latex() for each in (found, plan)]
+    assert "\x1b" not in "".join([*texts, *github_lines(found)])
 
 
 def test_segments_each_must_pass_and_are_named():
@@ -439,6 +467,19 @@ def test_rows_are_planned_for_what_each_rule_assumes():
     assert f"{plan.n_samples:,} rows let each rule pass in 80 % of samples" in " ".join(plan.to_text().split())
     assert plan.to_dict()["rules"][1]["plan"]["n_samples"] == two.n_samples
     assert len(plan.to_frame()) == 2
+
+
+def test_plans_have_the_rows_with_which_a_gate_decides():
+    rules = ["roc_auc >= 0.6 assuming 0.95", "recall at threshold=0.5 >= 0.3 assuming 0.9"]
+    plan = fastevals.gate(COLUMNS, rules, plan=True, model="new", **ROLES)
+    auc, recall = plan.rules.values()
+    assert auc.n_positives < 50
+    assert plan.fewest[rules[1]] == 0
+    assert plan.n_samples == plan.to_dict()["n_samples"] == plan.fewest[rules[0]] > recall.n_samples
+    assert binom.sf(49, plan.n_samples, auc.prevalence) >= 0.8 > binom.sf(49, plan.n_samples - 1, auc.prevalence)
+    text = " ".join(plan.to_text().split())
+    assert f"{plan.n_samples:,} rows let each rule pass" in text
+    assert f"{auc.n_samples:,} rows would be enough for its power, but a gate leaves a rule undecided" in text
 
 
 @pytest.mark.parametrize(
