@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np

@@ -187,7 +187,7 @@ def test_few_rows_of_a_class_give_no_bounds():
     metric = CostMetric("mean_cost", **AT)
     found = evidence(metric, rows=ROWS.take(kept))
     for each in (found.of(str(metric), "a"), found.between(str(metric), "a", "b", 1.0)):
-        assert each.why_none == "40 positives, 50 are needed"
+        assert each.why_none == "only 40 positives: bounds need at least 50"
         assert math.isnan(each.bound(0.95, "low"))
 
 
@@ -223,7 +223,7 @@ def test_too_few_replicates_for_a_level_give_infinite_bounds():
     assert bounds(found) == (-math.inf, math.inf)
     assert (
         found.why_unbounded(0.95)
-        == "5 replicates are too few for bounds at this level, n_resamples must be at least 19"
+        == "5 replicates are too few for bounds at this level: n_resamples must be at least 19"
     )
 
 

@@ -24,6 +24,7 @@ class Normal:
     fixed_error: float = 0.0
     widening: float = 1.0
     n_replicates: int = 0
+    is_sum: bool = False
 
     def why_unbounded(self, level):
         return ""
