@@ -182,7 +182,7 @@ def cached_summary(
     The identity of a file is its size, its times of change, a hash of its first and last 64 KiB, and a hash of its
     content. If size, times and ends are the same, the content is not read. The whole file is hashed if only the times
     differ, as after a copy, or if it had been changed less than 2 seconds before it was counted. Several processes may
-    count a file at the same time: the kept summary is always one of theirs, and never a part of it.
+    count a file at the same time: the kept summary is always the whole summary of one of them.
 
     Examples
     --------

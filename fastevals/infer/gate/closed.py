@@ -43,7 +43,7 @@ class Closed(NamedTuple):
     standard_error: float
     method: str
     interval: Callable[[float], Interval]  # given a level, the interval whose ends are one-sided bounds at it
-    is_exact: bool = True  # whether few rows of a class are no reason for doubt
+    is_exact: bool = True  # whether the bounds also hold for few rows of a class
     doubt: float = 0.0  # how far the value may be off, which the interval includes
 
 

@@ -82,9 +82,9 @@ class Evidence:
     n_replicates : int
         Replicates that make the bounds; 0 if none do.
     doubt : float
-        How far counts in ranges of scores leave the value open; bounds include it.
+        How far the value may be off because scores are counted in ranges; bounds include it.
     widening : float
-        How many times as wide as a normal interval the bounds are, because they hold at every look.
+        Width of the bounds divided by the width of a normal interval; above 1 if the bounds hold at every look.
     is_sum : bool
         Whether the value is a sum over the rows, which more rows would change.
     """
@@ -123,7 +123,7 @@ class Evidence:
 
 
 class RarerClass(NamedTuple):
-    """The independent units that have the rarer class: how many, and what they are."""
+    """The independent units of the rarer class, such as rows or clusters: how many, and their name."""
 
     n: float
     noun: str

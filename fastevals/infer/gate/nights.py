@@ -16,7 +16,7 @@ from fastevals.measure.metric_specs import MetricSpec, metric_bounds
 from fastevals.measure.registry import METRICS
 from fastevals.results import NOWHERE, Interval
 
-LARGEST_DOUBT = 0.1  # of the standard error: how far counts in ranges of scores may leave a night's value open
+LARGEST_DOUBT = 0.1  # of the standard error: how far a night's value may be off if scores are counted in ranges
 NEAR_ONE, ROWS_NEAR_ONE = 0.97, 500  # AUCs above the first need so many rows of the rarer class (docs/nightly.md)
 ROWS_OF_TAILS = 1000  # rows from which means of losses without an upper bound were simulated to hold
 WIDTH_LEVEL = 0.95  # at which a sequence's width is compared with a normal interval's
@@ -59,7 +59,7 @@ def night_record(
     share : tuple of int or None
         Successes and trials of a rate.
     sizes : tuple of int
-        Rows, positive rows and negative rows; None for classes that there are not.
+        Rows, positive rows and negative rows; None for the classes of a metric that has none.
     """
     n, positives, negatives = sizes
     common: dict[str, Any] = {
@@ -78,7 +78,7 @@ def night_record(
     if trials < 2:
         variance = math.nan
     elif not _is_auc(metric):
-        variance *= trials / (trials - 1)  # which bootstrap replicates of a mean lack
+        variance *= trials / (trials - 1)  # a factor that the bootstrap variance of a mean lacks
     return NightRecord(night, value=value, variance=variance, weight=weight, **common)
 
 
@@ -126,8 +126,8 @@ def _widening(width: float, error: float) -> float:
 def minus_fixed(one: Evidence, other: Evidence, factor: float) -> Evidence:
     """Return the evidence on an estimate of all nights minus `factor` times a fixed one, such as a receipt's.
 
-    The same error of the fixed estimate is in the difference at every look. So each has half of the probability of an
-    error, and its own bound (Bonferroni).
+    The error of the fixed estimate is the same at every look. So each of the two estimates gets half of the error
+    probability and its own bound (Bonferroni).
     """
 
     def interval(level: float) -> Interval:
@@ -158,7 +158,7 @@ def _caution(metric: MetricSpec, value: float, n: int, positives: int | None, ne
     if _is_auc(metric) and abs(value) > NEAR_ONE and rarer < ROWS_NEAR_ONE:
         return (
             f"with {rarer} rows of the rarer class, bounds of an AUC near 1 were wrong in up to 6 % of simulated "
-            f"years; from {ROWS_NEAR_ONE} on they hold"
+            f"years; with {ROWS_NEAR_ONE} or more they hold"
         )
     if math.isinf(metric_bounds(metric)[1]) and n < ROWS_OF_TAILS:
         return f"with fewer than {ROWS_OF_TAILS:,} rows, bounds of a loss with a long tail may be wrong more often"

@@ -325,7 +325,7 @@ class _Parser:
         return {"true": True, "false": False, "none": None}.get(token.lower, text)
 
     def demand(self, rule: GateRule) -> GateRule:
-        """Return the rule with what is demanded of its metric."""
+        """Return the rule with its form, and its limits or its other model."""
         token = self.next
         if token.kind == "sign" and token.text in SIGNS:
             self.take()

@@ -97,9 +97,9 @@ def plan_sample_size(
     width : float, optional
         Full width of the two-sided interval at `confidence_level`.
     value, bound : float, optional
-        For one model: the true value that is assumed, and the bound that the rule compares it with, such as a floor of
-        0.8 for recall. Give `bound` as a pair to show that the metric is within (low, high). The value of a proportion
-        may also be given with `width`.
+        For one model: the true value that you assume, and the bound of the rule, such as a floor of 0.8 for recall.
+        Give `bound` as a pair to show that the metric is within (low, high). The value of a proportion may also be
+        given with `width`.
     effect, margin : float, optional
         For two models: the true difference that is assumed (0 if the models are equally good), and the largest
         difference, above 0, by which the other model may be worse. Without a margin, the sample shows that the other
@@ -144,9 +144,10 @@ def plan_sample_size(
     to depend on their value v as ``sqrt(v (1 - v))`` (if they are within 0 and 1): for the stated value, and for the
     estimate whose limit is at the bound. This is exact for proportions, and close for AUCs.
 
-    V is DeLong's for AUCs, the binomial variance at the stated value for proportions, and bootstrapped otherwise. The
-    variance of an AUC is a part for the positives divided by their share, plus a part for the negatives divided by
-    theirs, so it follows for any prevalence. For other metrics, the bootstrap draws the classes in the planned shares.
+    V is DeLong's variance for AUCs, the binomial variance at the stated value for proportions, and bootstrapped
+    otherwise. The variance of an AUC is a part for the positives divided by their share, plus a part for the negatives
+    divided by theirs, so it follows for any prevalence. For other metrics, the bootstrap draws the classes in the
+    planned shares.
 
     Proportions of one model at a fixed threshold, such as recall, are decided by limits of Clopper and Pearson. Their
     power has a saw-tooth: with one more row it may fall. `n_samples` is the smallest number from which on the power
@@ -541,7 +542,8 @@ class SampleSize(Frozen):
     metric : str
         Name of the metric.
     model, reference : str, int or None
-        The two models of a difference, the metric of `model` minus the metric of `reference`; None for one model.
+        The two models of a difference, which is the metric of `model` minus the metric of `reference`; None for one
+        model.
     n_samples : int
         Rows that are needed.
     n_positives, n_negatives : int or None
@@ -563,7 +565,7 @@ class SampleSize(Frozen):
     prevalence : float
         Share of positives that is assumed; NaN without two classes.
     design_effect : float
-        By how much clusters and weights multiply the variance; 1 without.
+        Factor by which clusters and weights multiply the variance; 1 without them.
     method : str
         Limits that are assumed: "normal" or "Clopper-Pearson".
     pilot_value : float

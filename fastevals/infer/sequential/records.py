@@ -32,9 +32,9 @@ class NightRecord(Frozen):
     value : float
         Estimate from the night's rows; NaN if it is undefined.
     variance : float
-        Squared standard error of `value`; NaN if it is unknown, as with one positive row. The squared distance between
-        `value` and the estimate from all nights then takes its place, if 30 nights or more have no variance, or if
-        these nights have little weight.
+        Squared standard error of `value`; NaN if it is unknown, as with one positive row. The squared distance of
+        `value` from the estimate of all nights then takes its place. For this, the nights without a variance must be 30
+        or more, or have little weight.
     weight : float, optional
         Weight of the night, `n_samples` by default. It must not depend on `value` or `variance`.
     n_positives, n_negatives : int, optional

@@ -30,8 +30,8 @@ Floats = NDArray[np.float64]
 AddUp = Callable[[NDArray[Any]], NDArray[Any]]  # from the numbers of each night to numbers after each night
 
 FEWEST_ROWS = 200  # of the rarer class, from which simulated levels hold (docs/nightly.md)
-FEWEST_NIGHTS = 30  # without a variance, whose variance is estimated from their distances to the mean,
-LARGEST_SHARE = 0.1  # of the squared weights, which fewer of them may have
+FEWEST_NIGHTS = 30  # nights without a variance that are enough to estimate it from their distances to the mean
+LARGEST_SHARE = 0.1  # of the squared weights: fewer nights without a variance may have at most this share
 NARROWEST_AT = 10.0  # times the rows of the first look
 RATE = "beta-binomial mixture"
 ESTIMATE = "normal mixture"
@@ -80,7 +80,7 @@ def confidence_sequence(
     Returns
     -------
     SequenceEstimate
-        Value and interval after the last night, with a fixed interval beside it. `looks` has all nights.
+        Value and interval after the last night, with a fixed interval next to it. `looks` has all nights.
 
     Raises
     ------
@@ -97,8 +97,8 @@ def confidence_sequence(
     Rates use a mixture of binomial likelihood ratios [2]_, which holds for any number of trials if the rate is
     constant. Other metrics use a mixture of normal likelihood ratios [1]_, which holds as the number of rows grows
     [3]_; for U-statistics such as AUC see [4]_. In simulations with 200 positives on the first night and 365 looks,
-    at most 5 % of two-sided 95 % sequences ever missed the truth (docs, "Asked every night"). For one-sided bounds of
-    AUCs near 1 start at 500 positives (`min_count`), and for losses with a long tail at more than 1,000 rows.
+    at most 5 % of two-sided 95 % sequences ever missed the truth (docs, "Asked every night"). Start one-sided bounds of
+    AUCs near 1 at 500 positives (`min_count`), and losses with a long tail at more than 1,000 rows.
 
     A night without a value, such as an empty night, is counted and changes nothing. The mean of nightly estimates that
     are biased in small samples, such as average precision or the best F1, keeps the bias of one night's rows, however
@@ -417,7 +417,7 @@ def _normal_evidence(
     if used.n and not started[-1]:
         caution = "There is no interval yet: "
         if counts.each[-1] < min_count:
-            caution += f"{counts.each[-1]:,.0f} {counts.what} of the {min_count:,} that it needs."
+            caution += f"there are {counts.each[-1]:,.0f} {counts.what}, and {min_count:,} are needed."
         else:
             caution += f"the estimated variance is {'0' if known[-1] else 'unknown'}."
     return NormalEvidence(means, errors, ratios, bounds), caution

@@ -1,7 +1,7 @@
-"""The file that keeps the records of nights between looks: of one comparison or model, with several rules.
+"""The file that keeps the records of nights between looks, for one model and several rules.
 
 The file is JSON. It is written whole or not at all, and two processes that add a night at the same time both add it. A
-damaged file, or one of another identity, is refused and left as it is.
+damaged file, or a file with another identity, is refused and left as it is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class NightlyState:
     Attributes
     ----------
     identity : dict of str to JSON value
-        What the records are about, such as models, metrics, rules and the positive class. A file of another identity
+        What the records are about, such as models, metrics, rules and the positive class. A file with another identity
         is refused.
     rules : dict of str to NightTable
         Records by rule, in the order in which nights were added. All rules have the same nights and fingerprints.

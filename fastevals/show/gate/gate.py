@@ -166,7 +166,9 @@ def _judged_model(models: Sequence[str], rules: Sequence[GateRule], options: Gat
     if len(left) == 1:
         return left[0]
     if not left:
-        raise ValueError(f"no model is left to judge among {listed(models)}: all of them are compared with")
+        raise ValueError(
+            f"no model is left to judge: {option('reference')} and the rules compare with all of {listed(models)}"
+        )
     raise ValueError(
         f"one model is judged, but there are {listed(left)}: name it with {option('model')}"
         + (f", or the champion with {option('reference')}" if options.reference is None else "")

@@ -33,7 +33,7 @@ from fastevals.show.gate.sides import JudgedSide
 
 
 def open_night(data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm) -> tuple[Opened, str]:
-    """Open tonight's rows; return what they are and, if there are none and earlier nights had some, why."""
+    """Open tonight's rows; return them and, if there are none, the reason. Some earlier night must have rows."""
     if options.nightly is None:
         if options.night is not None:
             raise ValueError(f"{option('night')} needs {option('nightly')}, the file that keeps the nights")
@@ -51,7 +51,7 @@ def open_night(data: Any, options: GateOptions, rules: Sequence[GateRule], form:
 
 
 def _check(options: GateOptions, rules: Sequence[GateRule]) -> None:
-    """Raise if a rule, or how rows are weighted, is nothing that nights can add up to."""
+    """Raise if a rule, weights or clusters can't be combined over nights."""
     nightly = option("nightly")
     if options.plan:
         raise ValueError(f"{option('plan')} does not go with {nightly}: a plan is for a single look")
@@ -181,8 +181,8 @@ def _record(
         raise ValueError(f"{label} of {model} is infinite, so nights have no mean")
     if evidence.doubt > (0 if share is not None else LARGEST_DOUBT * evidence.standard_error):
         raise ValueError(
-            f"{label} of {model} may be off by {evidence.doubt:.2g}, because the summary counts ranges of scores: "
-            "count more ranges (--cells), or the threshold (--at)"
+            f"{label} of {model} may be off by {evidence.doubt:.2g}, because the summary counts scores in ranges: "
+            "summarize with more ranges (--cells), or with this threshold (--at)"
         )
     return night_record(night, fingerprint, spec, evidence, share, side.sizes)
 

@@ -235,7 +235,7 @@ class PredictedSource:
 
 
 class EmptySource:
-    """The data of a night without rows; what the rows would tell is as the state has it from other nights."""
+    """The data of a night without rows: models, kind and classes are taken from the state."""
 
     def __init__(self, data: Any, options: GateOptions, identity: Mapping[str, Any]) -> None:
         models = options.score or options.pred or identity["models"]
@@ -358,7 +358,7 @@ class Champion:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the champion's rows are others than the judged model's."""
+        """Whether the champion's rows differ from the judged model's rows."""
         return self.opened is not None or self.pinned is not None
 
     def side(self, by: By, value: Any) -> JudgedSide | None:
@@ -506,7 +506,7 @@ def files_of(data: Any) -> list[str]:
 
 
 def _merged(summary: ScoresSummary) -> Any:
-    """Return the counts of all rows: the sum of the blocks of the first way to divide them."""
+    """Return the counts of all rows: the sum of the blocks of the first grouping."""
     of_key, first = summary.segments.of_key, summary.segments.groupings[:1]
     blocks = [block for key, block in summary.blocks.items() if not first or of_key(key)[0] == first[0]]
     return blocks[0].merge(*blocks[1:]) if len(blocks) > 1 else blocks[0]

@@ -1,4 +1,4 @@
-"""Files of rules: TOML with rules and options, which those on the command line complete and override."""
+"""Files of rules: TOML with rules and options; the command line adds rules and overrides options."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_rule_file(path: str) -> tuple[list[str], dict[str, Any]]:
 
 
 def with_rule_file(arguments: argparse.Namespace) -> tuple[list[str], GateOptions]:
-    """Return the rules and the options of the command line, completed by a file's."""
+    """Return the rules and options of the command line, completed by the rules and options of a file."""
     options, rules = chosen(GateOptions, vars(arguments)), list(arguments.rule or ())
     if arguments.rules is None:
         return rules, options

@@ -48,7 +48,7 @@ UNPAIRED = (
     "a summary does not pair the models' rows, and neither does standard input: give files, or another summary as the "
     "reference"
 )
-MANY_ROWS = 1000  # rows of the rarer class from which on estimates of large data are normal
+MANY_ROWS = 1000  # rows of the rarer class that are enough for normal estimates, if the data are large
 BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
 
@@ -90,7 +90,7 @@ class JudgedSide(Protocol):
         """Return the evidence on a model's metric minus `factor` times another's, on the same rows."""
 
     def estimate(self, label: str, model: str) -> Pinned:
-        """Return a model's metric and its standard error, which may take less than the evidence."""
+        """Return a model's metric and its standard error, which may take less time than the evidence."""
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a model's rate; None if the metric is no rate of unweighted rows."""
@@ -130,7 +130,7 @@ class MeasuredSide:
 
 
 class Scored(MeasuredSide):
-    """Rows of scores in memory, which are resampled if there are few enough; otherwise their cells are."""
+    """Rows of scores in memory: few rows are resampled, and cells of many rows."""
 
     def __init__(self, rows: ScoredRows, settings: EvidenceSettings) -> None:
         self.rows, self.settings = rows, settings
@@ -183,7 +183,7 @@ class Scored(MeasuredSide):
 
 
 class Counted(MeasuredSide):
-    """Counts of scores: a summary, or files that were scanned; these can be scanned again to pair the models."""
+    """Counts of scores: a summary, or scanned files, which can be scanned again to pair the models."""
 
     def __init__(
         self, block: CertifiedBlock, settings: EvidenceSettings, pair: Callable[[], Joint] | None = None

@@ -162,14 +162,14 @@ def test_nights_without_a_value_are_counted_and_change_nothing() -> None:
 def test_there_is_no_interval_below_the_fewest_rows() -> None:
     few = [NightRecord.of_auc("mon", 0.8, 0.01, 150, 900), NightRecord.of_auc("tue", 0.8, 0.01, 60, 900)]
     first, second = confidence_sequence(few[:1]), confidence_sequence(few)
-    assert first.conclusion == "There is no interval yet: 150 positive rows of the 200 that it needs."
+    assert first.conclusion == "There is no interval yet: there are 150 positive rows, and 200 are needed."
     assert np.isnan([*first.confidence_interval, first.low(0.95), first.high(0.5)]).all()
     assert not np.isnan(first.fixed_interval).any()
     assert second.caution == ""
     assert np.isnan(second.looks()[1]).tolist() == [True, False]
     assert not np.isnan(confidence_sequence(few[:1], min_count=150).confidence_interval).any()
     rows = confidence_sequence([NightRecord("mon", 199, value=0.1, variance=0.1)])
-    assert rows.caution == "There is no interval yet: 199 rows of the 200 that it needs."
+    assert rows.caution == "There is no interval yet: there are 199 rows, and 200 are needed."
     assert confidence_sequence([NightRecord.of_rate("mon", 50, 100)]).confidence_interval.high < 1
 
 

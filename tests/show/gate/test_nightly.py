@@ -108,7 +108,7 @@ def test_too_few_rows_are_undecided_until_there_are_enough(state):
     decision = first.results[0].worst.decision
     assert (first.outcome, first.exit_status) == ("undecided", 4)
     assert decision.reason.startswith("there is no interval yet: ")
-    assert decision.reason.endswith(" positive rows of the 200 that it needs")
+    assert decision.reason.endswith(" positive rows, and 200 are needed")
     assert ask(state, night(1, 600), "b", rules="roc_auc >= 0.6", reference=None, model="new").outcome == "pass"
 
 
