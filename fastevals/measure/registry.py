@@ -893,6 +893,11 @@ def columns_of(table: str, of: str = "") -> tuple[str, ...]:
     return tuple(each.name for each in sorted(found, key=lambda each: each.column[table]))
 
 
+def metric_title(name: str) -> str:
+    """Return the title of a metric's column; a mean over classes is in no registry, and its name is the title."""
+    return METRICS[name].title if name in METRICS else name
+
+
 FULL_NAMES.update(
     {plain_name(written): name for name, metric in METRICS.items() for written in (name, *metric.synonyms.split())}
 )

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fastevals._text import format_ends, format_number, format_pvalue, printable
+from fastevals.measure.registry import metric_title
 from fastevals.results import NOWHERE, Interval
-from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better, metric_title
+from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better
 
 INDEPENDENT = (
     "Rows are treated as independent. If some are clustered, such as several rows of a patient, the intervals are too "

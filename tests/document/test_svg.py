@@ -18,6 +18,7 @@ from fastevals.document.page.svg import draw
 from fastevals.document.picture import Picture, along, widened
 from fastevals.infer.significance.binomial import binomial_error_test
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
+from fastevals.many.trends import Trend
 from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.show.plots.bias_variance import draw_bias_variance
 from fastevals.show.plots.confusion import draw_confusion
@@ -27,17 +28,24 @@ from fastevals.show.plots.fits import compute_fits, draw_fits
 from fastevals.show.plots.null_distribution import draw_null
 from fastevals.show.plots.pvalues import draw_pvalues
 from fastevals.show.plots.splits import draw_splits, read_splits
+from fastevals.show.plots.trend import draw_trend
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 from fastevals.split.splitters.leave_out import LeaveOneOut
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.parameters import quick
 from tests.show.plots.test_estimates import MANY, curve, decomposed, u_shaped, votes
 from tests.show.plots.test_significance import decided, one_sided, table
+from tests.show.plots.test_trend import made_trend
 from tests.show.report.test_page import HOSTILE
 
 WIDE = ["W" * 60, "😀" * 60, "漢" * 60, "a\u0301" * 60]
 NAMES = [*HOSTILE, *WIDE]
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def draw_aucs(picture: Picture, trend: Trend) -> None:
+    draw_trend(picture, trend, "roc_auc")
+
 
 CASES: dict[str, tuple[Callable[..., None], Any]] = {
     "ranks of 2": (draw_critical_difference, nemenyi_test(table(2))),
@@ -70,6 +78,9 @@ CASES: dict[str, tuple[Callable[..., None], Any]] = {
     "splits": (draw_splits, read_splits(BootstrapSplit(3, rng=0), y=["a", "b"] * 8, groups=np.arange(16) // 4)),
     "splits, hostile classes": (draw_splits, read_splits(LeaveOneOut(), y=list(NAMES[:4]))),
     "fits": (draw_fits, compute_fits(lambda x, y, x_new, a: a * x_new, [0, 1, 3], [1, 2, 0], "a", [1, 1e9], truth=abs)),
+    "days": (draw_aucs, made_trend()),
+    "a year of days": (draw_aucs, made_trend(365)),
+    "hostile days": (draw_aucs, made_trend(len(NAMES), models=HOSTILE, values=NAMES)),
     "one": (draw_bias_variance, decomposed(1.0, 0.25)),
     "a negative part": (draw_bias_variance, votes(29, 0.55)),
     "tiny": (draw_bias_variance, decomposed(1.2345e-105, 2.345e-106)),
@@ -153,6 +164,7 @@ FOUND = {  # the texts, in addition to names
     "parameter": ["← underfits", "overfits →", "bias²", "least: 1.2 at 2", "(cut: up to 4.4)", "degree"],
     "an infinite loss": ["(cut: up to inf)"],
     "a negative part": ["-0.1305", "net variance"],
+    "days": ["AUC", "day", "all rows", "differs from the other values", "undecided: too few labels"],
 }
 
 

@@ -46,6 +46,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
+from fastevals.measure.registry import metric_title
 from fastevals.reading.columns import ColumnRoles, NamedColumns
 from fastevals.reading.rows import LeftOut
 from fastevals.results import MAX_RESAMPLES, NOWHERE, Interval, as_json
@@ -53,7 +54,7 @@ from fastevals.show.compare.pictures import Panels, prediction_panels
 from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import CAPTIONS, names_of
 from fastevals.show.predicted import class_metrics, read_classes
-from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
+from fastevals.show.report.intervals import Intervals, read_intervals
 from fastevals.show.report.json import left_out_values
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.notes import describe_left_out, left_out_cautions, title_of

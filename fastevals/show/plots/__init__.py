@@ -28,6 +28,7 @@ from fastevals.show.plots.null_distribution import plot_null
 from fastevals.show.plots.pvalues import plot_pvalues
 from fastevals.show.plots.sensitivity import plot_sensitivity
 from fastevals.show.plots.splits import plot_splits
+from fastevals.show.plots.trend import plot_trend
 
 __all__ = [
     "plot_bias_variance",
@@ -53,6 +54,7 @@ __all__ = [
     "plot_score_histogram",
     "plot_sensitivity",
     "plot_splits",
+    "plot_trend",
 ]
 _OTHERS = {f"plot_{name}": entry for name, entry in CURVES.items() if f"plot_{name}" not in __all__}
 __all__ += _OTHERS

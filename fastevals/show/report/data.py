@@ -14,6 +14,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.costs.decisions import RowCosts
 from fastevals.infer.gain_table import GainTable
+from fastevals.many.trends import Trend
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
@@ -21,7 +22,6 @@ from fastevals.reading.sources import ReadFiles
 from fastevals.results import Interval
 from fastevals.show.report.intervals import IntervalPlan, Intervals, ModelPair
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.trend_data import Trend
 
 Floats = NDArray[np.float64]
 

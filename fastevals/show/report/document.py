@@ -47,7 +47,7 @@ from fastevals.document.document import (
 )
 from fastevals.document.frames import Columns
 from fastevals.document.result import Result
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
@@ -55,13 +55,7 @@ from fastevals.show.report.calibrated import COLUMNS, RATIO, calibration_rows, u
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.gains import gain_parts
-from fastevals.show.report.intervals import (
-    PROBABILITY_COLUMNS,
-    RANKING_COLUMNS,
-    ModelDifference,
-    ModelPair,
-    metric_title,
-)
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelDifference, ModelPair
 from fastevals.show.report.json import page_values, report_values
 from fastevals.show.report.kinds import AUC, GINI
 from fastevals.show.report.live import live_points, live_table, threshold_note

@@ -381,11 +381,6 @@ def _bootstrap_intervals(
         return read_intervals(bootstrap(subject, metrics, **settings), names, metrics, n_groups)
 
 
-def metric_title(name: str) -> str:
-    """Return the title of a metric's column; a mean over classes is in no registry, and its name is the title."""
-    return METRICS[name].title if name in METRICS else name
-
-
 def is_greater_better(metric: str) -> bool | None:
     """Return whether higher values of a metric are better: true for means over classes, which are in no registry."""
     return METRICS[metric].greater_is_better if metric in METRICS else True

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastevals._naming import OPTION_NAMES
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.groups import GroupedMetric
+from fastevals.many.trends import Trend, TrendLine
 from fastevals.reading.columns import ROLES, ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import ReadFiles
@@ -32,7 +33,6 @@ from fastevals.show.report.notes import (
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.trend import shown_places
-from fastevals.show.report.trend_data import Trend, TrendLine
 from fastevals.show.schema import json_head
 
 MOST_CELLS = 200  # classes, above which the matrix is left out

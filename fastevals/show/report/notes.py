@@ -20,7 +20,7 @@ from fastevals._text import (
     shorten_names,
 )
 from fastevals.infer.bootstrap.bootstrap import DEBIASED, WIDER, methods_in_place_of_bca
-from fastevals.measure.registry import METRICS, SCORE_METRICS
+from fastevals.measure.registry import METRICS, SCORE_METRICS, metric_title
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import UNNAMED, ReadFiles
 from fastevals.results import Interval
@@ -35,7 +35,6 @@ from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
     column_metrics,
-    metric_title,
 )
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.live import NO_THRESHOLD

@@ -40,9 +40,10 @@ from fastevals.many.group_comparison import (
 from fastevals.many.group_influences import Differences, GroupedRows, SpreadOfDifference
 from fastevals.many.group_subjects import ScoredModels
 from fastevals.measure.metric_specs import metric
+from fastevals.measure.registry import metric_title
 from fastevals.results import Interval, check_confidence_level
 from fastevals.scale.paired import JointSums
-from fastevals.show.report.intervals import IntervalPlan, ScoredRows, metric_title
+from fastevals.show.report.intervals import IntervalPlan, ScoredRows
 from fastevals.show.report.kinds import AUC
 from fastevals.show.report.over_values import DividedRows, OverValues
 from fastevals.show.verdict import listed

@@ -36,13 +36,12 @@ from fastevals.document.document import (
 )
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.many.groups import GroupedMetric
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.results import Interval
 from fastevals.show.output import LONGEST_VALUE
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.report.calibrated import RATIO, written_ratio
 from fastevals.show.report.data import ReportData
-from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.kinds import AUC
 from fastevals.show.report.notes import (
     describe_means,

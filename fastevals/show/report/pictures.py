@@ -14,6 +14,7 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.picture import Look, Panel, Picture, ThinLines
 from fastevals.measure.curves.cost import compute_probability_cost
 from fastevals.measure.curves.registry import CURVES, CurveEntry
+from fastevals.measure.registry import metric_title
 from fastevals.results import NOWHERE
 from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import names_of
@@ -25,7 +26,7 @@ from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.histogram import draw_score_histogram
 from fastevals.show.plots.models import LONGEST_NAME
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
-from fastevals.show.report.intervals import is_greater_better, metric_title
+from fastevals.show.report.intervals import is_greater_better
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.prediction_pictures import prediction_panels

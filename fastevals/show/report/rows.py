@@ -11,13 +11,13 @@ import numpy as np
 from fastevals._text import describe_by, describe_segment
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
 from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
+from fastevals.many.trends import Trend
 from fastevals.results import Interval
 from fastevals.show.report.calibrated import calibration_numbers
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.notes import all_blocks
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.trend import OTHERS
-from fastevals.show.report.trend_data import Trend
 
 Row = dict[str, Any]
 

@@ -22,7 +22,7 @@ from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
-from fastevals.measure.registry import find_criterion
+from fastevals.measure.registry import find_criterion, metric_title
 from fastevals.reading.columns import (
     ColumnRoles,
     are_summaries,
@@ -51,7 +51,6 @@ from fastevals.show.report.intervals import (
     Intervals,
     as_plan,
     column_metrics,
-    metric_title,
     read_intervals,
     why_no_squares,
     why_unknown_squares,

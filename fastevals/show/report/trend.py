@@ -25,29 +25,28 @@ from fastevals.document.document import (
     Sentence,
     Table,
 )
-from fastevals.document.picture import AxisScale, Look, Panel, Picture, Shade, ThinLines
+from fastevals.document.picture import Panel, Picture
 from fastevals.infer.significance.decision import pvalue_text
+from fastevals.many.trends import Trend, TrendLine
 from fastevals.many.values_compared import ValuesCompared, compare_with_others
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.named_files import natural_key
 from fastevals.reading.rows import LeftOut
 from fastevals.results import NOWHERE, Interval, check_confidence_level
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.plots import style
-from fastevals.show.plots.models import label_of
+from fastevals.show.plots.trend import draw_trend
 from fastevals.show.report.data import ModelNumbers, ReportBlock
-from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan, metric_title
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, IntervalPlan
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import MOST_IN_TREND
-from fastevals.show.report.trend_data import Trend, TrendLine
 
 Floats = NDArray[np.float64]
 
 VALUES_NAMED = 5  # values that differ, in a sentence
 VALUES_WRITTEN, FEWEST_VALUES = 60, 10  # rows of a table: in text, and at least
 CELLS_ON_PAGE = 1000  # of all tables on a page; each takes about 45 bytes
-MARGIN = 0.06  # share of the range of y left free on each side
 OF_RANKINGS = (AUC, "average_precision")
 OTHERS = "the mean of the other values"
 
@@ -358,49 +357,7 @@ def trend_panels(trend: Trend) -> list[Panel]:
 
 
 def _panel(trend: Trend, metric: str) -> Panel:
-    picture, lines = Picture(), trend.lines[metric]
-    draw_trend(picture, trend, lines)
-    picture.y.label = metric_title(metric)
-    return Panel(metric_title(metric), picture, style.figure_size(style.WIDE, len(lines)), is_wide=True)
-
-
-def draw_trend(picture: Picture, trend: Trend, lines: dict[str, TrendLine]) -> None:
-    """Add the lines of a metric."""
-    n, x = len(trend.values), np.arange(len(trend.values), dtype=np.float64)
-    drawn: list[Floats] = []
-    for k, (model, line) in enumerate(lines.items()):
-        look = Look.of_place(k)
-        known = np.isfinite(line.intervals[:, 0]) & np.isfinite(line.intervals[:, 1])
-        for run in _runs(known):
-            picture.add(Shade(x[run], line.intervals[run, 0], line.intervals[run, 1], look))
-        ends = np.array([-0.5, n - 0.5])
-        if math.isfinite(line.pooled):
-            picture.add(ThinLines("all rows", [np.column_stack([ends, [line.pooled] * 2])], look, 1.0, 0.7))
-        first, *others = _runs(np.isfinite(line.values))
-        picture.add_curve(x[first], line.values[first], label_of(model), look, ringed=False)
-        for run in others:
-            picture.add(ThinLines("line", [np.column_stack([x[run], line.values[run]])], look, 1.6))
-        for run in (first, *others):
-            if run.size == 1:
-                picture.add_ring(float(x[run[0]]), float(line.values[run[0]]), look)
-        if line.compared is not None:
-            for place in np.flatnonzero(line.compared.is_lower | line.compared.is_higher).tolist():
-                picture.add_ring(float(place), float(line.values[place]), look, filled=True)
-        drawn += [line.values, line.intervals.ravel(), np.array([line.pooled])]
-    numbers = np.concatenate(drawn)
-    numbers = numbers[np.isfinite(numbers)]
-    low, high = float(numbers.min()), float(numbers.max())
-    room = MARGIN * (high - low or abs(high) or 1.0)
-    labels = [format_label(value) for value in trend.values]
-    picture.x = AxisScale(printable(trend.by), -0.5, n - 0.5, ticks=range(n), tick_labels=labels)
-    picture.y = AxisScale("", low - room, high + room)
-    picture.add_entry("all rows")
-    if any(line.compared is not None for line in lines.values()):
-        picture.add_entry("differs from the other values", marker="o")
-    picture.keyed = True
-
-
-def _runs(mask: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Return the runs of neighbouring places where a mask is true."""
-    places = np.flatnonzero(mask)
-    return np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if places.size else [places]
+    picture = Picture()
+    draw_trend(picture, trend, metric)
+    size = style.figure_size(style.WIDE, len(trend.lines[metric]))
+    return Panel(metric_title(metric), picture, size, is_wide=True)

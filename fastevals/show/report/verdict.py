@@ -8,11 +8,11 @@ from fastevals._naming import option
 from fastevals._text import describe_by, printable
 from fastevals.infer.costs.decisions import BEST, FIXED, cost_sentences
 from fastevals.measure.curves.registry import CURVES
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.results import NOWHERE
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.data import ReportBlock, ReportData
-from fastevals.show.report.intervals import metric_title, values_of
+from fastevals.show.report.intervals import values_of
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (

@@ -1,4 +1,4 @@
-"""The data of a report's trend: metrics over ordered values, such as days."""
+"""Metrics over ordered values, such as days, and how each value differs from the mean of the others."""
 
 from __future__ import annotations
 
