@@ -129,7 +129,7 @@ def format_number(value: float) -> str:
 
 
 def limit_text(limit: float) -> str:
-    """Return a limit or a margin with all digits that its user wrote, up to 15: rounded, it would be another one."""
+    """Return a limit or a margin with all digits that the user wrote, up to 15: a rounded limit is another limit."""
     return f"{limit:.15g}"
 
 

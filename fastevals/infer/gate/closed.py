@@ -29,7 +29,7 @@ ONE_SHARE = {"f1": lambda share: 2 * share / (1 + share), "jaccard": lambda shar
 
 
 def has_exact_bounds(spec: MetricSpec, is_paired: bool) -> bool:
-    """Return whether a metric of unweighted rows, or a difference on the same rows, needs no number of rows."""
+    """Return whether a metric, or a difference, of unweighted rows has bounds for any number of rows."""
     is_fixed = METRICS[spec.name].of == "cells" and not spec.options.keys() & READ_AT_A_PLACE
     is_fixed = is_fixed and spec.options.get("average", "binary") == "binary"
     is_share = spec.name in SHARES and (not is_paired or SHARES[spec.name].trials in ALIKE)
