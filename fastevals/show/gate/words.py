@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from fastevals._text import count_of, describe_segment, limit_text, one_line, printable
 from fastevals.infer.gate.costs import CostMetric
@@ -12,7 +12,7 @@ from fastevals.infer.gate.rules import GateRule
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
-from fastevals.show.gate.data import GateData, Nights, OtherModel, RuleResult, Sizes
+from fastevals.show.gate.data import GateData, Judged, Nights, OtherModel, RuleResult, Sizes
 from fastevals.show.verdict import listed
 
 VERBS: dict[Outcome, tuple[str, str]] = {
@@ -23,6 +23,7 @@ VERBS: dict[Outcome, tuple[str, str]] = {
 COUNTS_AS = {"pass": "passed", "fail": "failed"}
 WORD = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 DECIMALS = range(4, 13)
+MOST_SEGMENTS = 3  # of which the text says what they lack; the JSON has all
 
 
 def metric_words(rule: GateRule) -> str:
@@ -125,20 +126,34 @@ def rule_sentence(found: GateData, result: RuleResult) -> str:
 
 
 def needs(result: RuleResult) -> list[str]:
-    """Return what would decide an undecided rule: the detectable difference, and the rows that are lacking."""
+    """Return what would decide an undecided rule: the detectable difference, and the rows that are lacking.
+
+    A rule on segments names the first undecided segments.
+    """
     if result.outcome != "undecided":
         return []
-    each = result.worst
+    undecided = [each for each in result.judged if each.decision.outcome == "undecided"]
+    said: list[str] = []
+    for each in undecided[:MOST_SEGMENTS]:
+        where = f"In {describe_segment(result.rule.by, each.value)}: " if result.rule.by else ""
+        said += [where + text if where else text[:1].upper() + text[1:] for text in _needs(result.rule, each)]
+    if len(undecided) > MOST_SEGMENTS:
+        n_more = len(undecided) - MOST_SEGMENTS
+        said.append(
+            f"{count_of(n_more, 'more segment')} {'are' if n_more > 1 else 'is'} undecided: the JSON has the reasons."
+        )
+    return said
+
+
+def _needs(rule: GateRule, each: Judged) -> Iterator[str]:
+    """Yield what would decide a rule in all rows, or in a segment."""
     decision = each.decision
-    where = f"In {describe_segment(result.rule.by, each.value)}: " if result.rule.by else ""
-    said = []
     if decision.reason and not decision.reason.startswith(INCLUDES):
-        said.append(f"{decision.reason}.")
+        yield f"{decision.reason}."
     if decision.detectable > 0:
-        said.append(_detectable(result.rule, decision))
+        yield _detectable(rule, decision)
     if not math.isnan(decision.times_rows):
-        said.append(_lacking(result.rule, decision, each.sizes))
-    return [where + text if where else text[:1].upper() + text[1:] for text in said]
+        yield _lacking(rule, decision, each.sizes)
 
 
 def nights_text(nights: Nights) -> str:

@@ -115,6 +115,16 @@ def test_segments_each_must_pass_and_are_named():
     assert len(crossed.results[0].judged) == 4
 
 
+def test_the_first_undecided_segments_say_what_they_lack():
+    place = np.arange(N) % 100  # five small segments and a large one
+    columns = {**COLUMNS, "place": np.where(place < 5, place, 99)}
+    found = fastevals.gate(columns, ["roc_auc >= 0.6 by place"], label="y", score="new", **FAST)
+    notes = [line for line in found.to_text().splitlines() if line.startswith("- : ")]
+    assert [each.decision.outcome for each in found.results[0].judged] == ["undecided"] * 5 + ["pass"]
+    assert [note.startswith("- : In place = ") for note in notes] == [True, True, True, False]
+    assert notes[3] == "- : 2 more segments are undecided: the JSON has the reasons."
+
+
 @pytest.mark.parametrize("undecided", ["undecided", "pass", "fail"])
 def test_undecided_gates_count_as_asked(undecided):
     floor = float(fastevals.Ranking(Y, COLUMNS["new"]).roc_auc())
