@@ -50,8 +50,9 @@ def confidence_sequence(
     """Compute the interval of a metric after every night, so that all intervals hold simultaneously.
 
     A fixed 95 % interval misses the truth in 5 % of data sets if you look once. If you look every night for a year, it
-    misses the truth on some night in about 45 % of data sets. The intervals of a confidence sequence miss it on any
-    night, ever, in at most 5 %. You may therefore act on the first night that decides, and stop or go on at will.
+    misses the truth on some night in about 45 % of data sets. All intervals of a confidence sequence contain the truth
+    in at least 95 % of data sets, however many nights there are. You may therefore act on the first night that decides,
+    and stop or go on at will.
 
     Parameters
     ----------

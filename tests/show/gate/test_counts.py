@@ -79,7 +79,7 @@ def test_a_threshold_within_a_range_of_scores_leaves_the_rate_open(metric, thres
 
 def test_nights_refuse_rates_that_ranges_of_scores_leave_open(tmp_path):
     rule = f"recall at threshold={BETWEEN} >= 0.1"
-    with pytest.raises(ValueError, match=r"may be off by .* because the summary counts ranges of scores"):
+    with pytest.raises(ValueError, match=r"may be off by .* because the summary counts scores in ranges"):
         fastevals.gate(summary(16), rule, nightly=tmp_path / "state.json", night="1", n_resamples=499)
 
 
