@@ -9,10 +9,11 @@ why.
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -137,7 +138,9 @@ class RarerClass(NamedTuple):
         """
         if self.n >= FEW_ROWS:
             return ""
-        return f"only {self.n:.4g} {self.noun}: bounds need at least {FEW_ROWS}"
+        shown = f"{math.floor(10 * self.n) / 10:g}"  # rounded down: 49.99 are not 50
+        noun = re.sub(r"s\b", "", self.noun, count=1) if shown == "1" else self.noun
+        return f"only {shown} {noun}: bounds need at least {FEW_ROWS}"
 
     @classmethod
     def of(cls, parts: Mapping[str, NDArray[np.bool_]], weights: Floats | None, groups: Any) -> RarerClass:
@@ -186,6 +189,7 @@ def from_replicates(
     why_none = _why_none(value, defined, replicates.size)
     error = float(defined.std(ddof=1)) if defined.size > 1 and np.isfinite(defined).all() else math.nan
 
+    @cache  # a decision asks for each side
     def interval(level: float) -> Interval:
         from scipy.special import ndtri, stdtrit
 
@@ -241,6 +245,7 @@ def difference(one: Evidence, other: Evidence, factor: float = 1.0) -> Evidence:
     """
     value = one.value - factor * other.value
 
+    @cache
     def interval(level: float) -> Interval:
         mine, its = one.interval(level), other.interval(level)
         low = value - math.hypot(one.value - mine.low, factor * (its.high - other.value))
@@ -411,6 +416,7 @@ class Measured:
             return self._leave_out()
 
     def _of_closed(self, closed: Closed, doubt: Doubt = NO_DOUBT, limits: Limits = NO_LIMITS) -> Evidence:
+        @cache
         def interval(level: float) -> Interval:
             low, high = closed.interval(level)
             return Interval(max(low - doubt[0], limits.bounds[0]), min(high + doubt[1], limits.bounds[1]))

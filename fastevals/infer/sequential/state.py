@@ -131,7 +131,7 @@ class NightlyState:
         """
         try:
             content = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"is not JSON: {error}") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f"is not a {FORMAT}")
@@ -185,8 +185,8 @@ def read_state(path: Path, identity: Mapping[str, Any] | None) -> NightlyState:
         if ours != theirs:
             nights = count_of(len(found.nights), "night")
             raise ValueError(
-                f"state file {str(path)!r} has {nights} with another {name}: {show(theirs)} instead of {show(ours)}; "
-                "use another file"
+                f"state file {str(path)!r} has {nights} with the {name} {show(theirs)}, and not {show(ours)}: use "
+                "another file"
             )
     return found
 

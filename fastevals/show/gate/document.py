@@ -18,7 +18,6 @@ from fastevals.document.document import (
     Count,
     Document,
     Fact,
-    Number,
     Part,
     Row,
     Section,
@@ -28,7 +27,7 @@ from fastevals.document.document import (
 from fastevals.document.frames import Columns, from_rows, or_nan
 from fastevals.document.result import Result
 from fastevals.infer.gate.decide import Decision
-from fastevals.results import as_json
+from fastevals.results import Interval, as_json
 from fastevals.show.gate.data import GateData, Judged, RuleResult, Sizes
 from fastevals.show.gate.words import (
     WORD,
@@ -49,6 +48,10 @@ from fastevals.show.schema import json_head
 from fastevals.show.verdict import INDEPENDENT
 
 SEGMENTS_OF_RULE = 20
+INDEPENDENT_NIGHTS = (
+    "Rows are treated as independent, within a night and between nights. If some are clustered, such as several rows "
+    "of a patient, the intervals are too narrow."
+)
 PACKAGES = ("numpy", "scipy", "numba")  # whose versions a receipt has
 
 
@@ -145,8 +148,9 @@ def _rule_rows(found: GateData) -> Iterator[Row]:
 def _cells(result: RuleResult, each: Judged) -> list[Any]:
     decision = each.decision
     low, high = end_texts(decision.interval, decision.allowed)
+    value = end_texts(Interval(decision.value, decision.value), decision.allowed)[0]
     return [
-        Number(decision.value),
+        Cell(value, repr(decision.value)),
         Cell(low, repr(decision.interval.low)),
         Cell(high, repr(decision.interval.high)),
         Cell(allowed_text(result.rule)),
@@ -195,9 +199,15 @@ def _facts(found: GateData) -> Iterator[Fact]:
     if found.nights is not None:
         said += "; they hold at every nightly look, for the mean over nights"
     yield Fact("bounds", said)
-    resampled = f"bootstraps have {found.n_resamples:,} replicates and seed {found.seed}"
-    yield Fact("methods", "; ".join([*sorted(methods), resampled]))
-    if found.roles is not None and found.roles.groups is None:
+    decisions = [
+        each for result in found.results for judged in result.judged for each in (judged.decision, judged.tonight)
+    ]
+    if any(each is not None and each.n_replicates for each in decisions):
+        methods.add(f"bootstraps have {found.n_resamples:,} replicates and seed {found.seed}")
+    yield Fact("methods", "; ".join(sorted(methods, key=lambda each: (each.startswith("bootstraps have"), each))))
+    if found.nights is not None:
+        yield Fact("clusters", INDEPENDENT_NIGHTS)
+    elif found.roles is not None and found.roles.groups is None:
         yield Fact("clusters", INDEPENDENT.format(option("groups")))
 
 

@@ -14,12 +14,13 @@ from fastevals._text import describe_segment, printable
 from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.decide import Decision, Levels, decide
 from fastevals.infer.gate.evidence import difference
-from fastevals.infer.gate.rules import CALIBRATION, CHAMPION, GateRule, bind_rules, parse_rules
+from fastevals.infer.gate.rules import CALIBRATION, CHAMPION, GateRule, bind_rules, check_consistent, parse_rules
 from fastevals.reading.csv import CsvForm
 from fastevals.results import MAX_RESAMPLES, NOWHERE
 from fastevals.show.commands import checked
 from fastevals.show.gate.data import Judged, OtherModel, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
+from fastevals.show.gate.inputs import Input
 from fastevals.show.gate.nightly import judge_nights, nights_cautions, open_night
 from fastevals.show.gate.opened import Champion, model_of, open_champion
 from fastevals.show.gate.options import GateOptions
@@ -103,6 +104,8 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     opened, why_empty = open_night(data, options, parsed, form)
     model = _judged_model(opened.models, parsed, options)
     champion = open_champion(options, opened, model, parsed, form)
+    own_inputs = opened.inputs()
+    _check_other_rows(data, options.reference, champion, model, own_inputs)
     bound = _bound(parsed, opened.models, champion)
     if options.plan:
         return plan_gate(opened, champion, bound, model, options)
@@ -119,7 +122,7 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     whole = sides[()][0][1] if () in sides else next(side for _, side in opened.sides(()))
     labels = dict.fromkeys(rule.label for rule in bound)
     pinned = {label: whole.estimate(label, model) for label in labels}
-    inputs, facts, nights = (*opened.inputs(), *champion.inputs), opened.facts(), None
+    inputs, facts, nights = (*own_inputs, *champion.inputs), opened.facts(), None
     if options.nightly is not None:
         results, nights = judge_nights(opened, options, results, model, champion, levels, whole, inputs)
     has_costs = facts.get("row_costs") is not None
@@ -145,7 +148,18 @@ def _bound(rules: Sequence[GateRule], models: Sequence[str], champion: Champion)
                 f"{name}: {rule.label} of two models on the same rows can't be compared: demand 'within LOW .. HIGH' "
                 f"(in {rule.text!r})"
             )
+    check_consistent(bound, name)  # "champion" and the champion's name are the same model
     return bound
+
+
+def _check_other_rows(data: Any, reference: Any, champion: Champion, model: str, inputs: Sequence[Input]) -> None:
+    """Raise if the reference has the rows of the data: each model is as good as itself there."""
+    same = {each.sha256 for each in champion.inputs} & {each.sha256 for each in inputs}
+    if champion.opened is not None and (same or reference is data):
+        raise ValueError(
+            f"{option('reference')} must have other rows than the data: on the same rows, {model} is compared with "
+            "itself"
+        )
 
 
 def _judged_model(models: Sequence[str], rules: Sequence[GateRule], options: GateOptions) -> str:

@@ -87,7 +87,7 @@ def _paths(data: Any) -> list[Any]:
 def _night_name(data: Any, options: GateOptions) -> str:
     """Return the name of tonight: what the user says, or the name of the file."""
     if options.night is not None:
-        if not isinstance(options.night, str) or not options.night:
+        if not isinstance(options.night, str) or not options.night.strip():
             raise ValueError(f"{option('night')} must be a text such as a date, got {show(options.night)}")
         return options.night
     paths = [os.fsdecode(each) for each in _paths(data)]

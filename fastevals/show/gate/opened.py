@@ -441,7 +441,7 @@ def _of_receipt(reference: str | GateResult, own: Opened, *, has_costs: bool) ->
         with open(reference, encoding="utf-8") as file:
             try:
                 found = json.load(file)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError(f"{called} is not JSON: {error}") from None
         inputs = (input_of_file("reference", reference),)
     if not isinstance(found, dict) or not {"pinned", "model", "data", "schema_version"} <= found.keys():

@@ -23,7 +23,7 @@ def read_rule_file(path: str) -> tuple[list[str], dict[str, Any]]:
     with open(path, "rb") as file:
         try:
             found = tomllib.loads(file.read().decode("utf-8-sig"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ValueError(f"{called} is not TOML: {error}") from None
     types = {each.name: each for each in dataclasses.fields(GateOptions)}
     rules = found.pop(RULES, [])

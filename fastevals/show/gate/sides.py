@@ -99,12 +99,15 @@ class JudgedSide(Protocol):
 class MeasuredSide:
     """Rows whose metrics and differences are measured together, and whose calibration is measured apart."""
 
+    sizes: Sizes
     _measured: Any  # with the methods `of`, `between` and `estimate`
 
     def of(self, label: str, model: str) -> Evidence:
         """Return the evidence on a model's metric."""
         if label in CALIBRATION:
-            return _calibrated(label, self._calibration(label, model))
+            few = self._units.why_few
+            calibrated = _calibrated(label, self._calibration(label, model))
+            return calibrated.without(few) if few else calibrated
         found: Evidence = self._measures(label).of(label, model)
         return found
 
@@ -124,6 +127,11 @@ class MeasuredSide:
         """Return what measures a metric."""
         return self._measured
 
+    @property
+    def _units(self) -> RarerClass:
+        """The rows of the rarer class."""
+        return _rarer_class((self.sizes.n_samples, self.sizes.n_positives or 0))
+
     def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
         """Return what measures a model's calibration, given the level of its intervals."""
         raise NotImplementedError
@@ -136,6 +144,15 @@ class Scored(MeasuredSide):
         self.rows, self.settings = rows, settings
         n_samples, n_positives = RowsSide(rows).counts
         self.sizes = Sizes(n_samples, n_positives, n_samples - n_positives)
+
+    @property
+    def _units(self) -> RarerClass:
+        """The rows, effective rows or clusters of the rarer class."""
+        rows = self.rows
+        if rows.ranking is not None or not (rows.weighs_rows or rows.groups is not None):
+            return super()._units
+        parts = {"positives": rows.positive, "negatives": ~rows.positive}
+        return RarerClass.of(parts, rows.weights if rows.weighs_rows else None, rows.groups)
 
     def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
         rows = self.rows

@@ -22,7 +22,8 @@ VERBS: dict[Outcome, tuple[str, str]] = {
 }
 COUNTS_AS = {"pass": "passed", "fail": "failed"}
 WORD = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
-DECIMALS = range(4, 13)
+DECIMALS, DIGITS = range(4, 13), range(4, 16)
+MOST_ROUNDED = 0.25  # of the distance from a limit, by which a number may be rounded
 MOST_SEGMENTS = 3  # of which the text says what they lack; the JSON has all
 
 
@@ -48,15 +49,30 @@ def end_texts(interval: Interval, allowed: Interval) -> tuple[str, str]:
             return "inf" if end > 0 else "-inf"
         for decimals in DECIMALS:
             shown = f"{end:z.{decimals}f}"
-            if all(_order(float(shown), limit) == _order(end, limit) for limit in limits):
+            if all(_is_near(float(shown), end, limit) for limit in limits):
                 return shown
         return repr(end)
 
     return text(interval.low), text(interval.high)
 
 
-def _order(one: float, other: float) -> int:
-    return (one > other) - (one < other)
+def _is_near(shown: float, end: float, limit: float) -> bool:
+    """Return whether a rounded number lies on the same side of a limit, at nearly the same distance."""
+    return (
+        (shown > limit) == (end > limit)
+        and (shown < limit) == (end < limit)
+        and (abs(shown - end) <= MOST_ROUNDED * abs(end - limit))
+    )
+
+
+def _near(value: float, *limits: float) -> str:
+    """Return a number with four digits, or more if it would look nearer to a limit, or further away."""
+    finite = [limit for limit in limits if math.isfinite(limit)]
+    for digits in DIGITS:
+        shown = f"{value:.{digits}g}"
+        if all(_is_near(float(shown), value, limit) for limit in finite):
+            break
+    return shown
 
 
 def possessive(other: OtherModel) -> str:
@@ -188,16 +204,16 @@ def _detectable(rule: GateRule, decision: Decision) -> str:
     low, high = decision.allowed
     passes, what = f"the rule passes in {100 * POWER:g} % of samples", _quantity(rule, decision)
     if math.isinf(high):
-        return f"with these rows, {passes} if the true {what} is at least {low + decision.detectable:.4g}."
+        return f"with these rows, {passes} if the true {what} is at least {_near(low + decision.detectable, low)}."
     if math.isinf(low):
-        return f"with these rows, {passes} if the true {what} is at most {high - decision.detectable:.4g}."
+        return f"with these rows, {passes} if the true {what} is at most {_near(high - decision.detectable, high)}."
     least, most = low + decision.detectable, high - decision.detectable
     if least > most:
         return (
             f"these rows are too few: whatever the true {what} is, the rule passes in less than {100 * POWER:g} % of "
             "samples."
         )
-    return f"with these rows, {passes} if the true {what} is within {least:.4g} to {most:.4g}."
+    return f"with these rows, {passes} if the true {what} is within {_near(least, low)} to {_near(most, high)}."
 
 
 def _quantity(rule: GateRule, decision: Decision) -> str:
@@ -237,7 +253,7 @@ def _assumed(rule: GateRule, decision: Decision) -> str:
         return f"if the true {_quantity(rule, decision)} is {limit_text(rule.assumed)}"
     if rule.other is not None and decision.assumed == 0:
         return "if the models are equal"
-    return f"if the true {_quantity(rule, decision)} is the estimate, {decision.value:.4g}"
+    return f"if the true {_quantity(rule, decision)} is the estimate, {_near(decision.value, *decision.allowed)}"
 
 
 def verdict(found: GateData) -> list[str]:

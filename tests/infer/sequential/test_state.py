@@ -106,9 +106,11 @@ def test_a_file_of_another_identity_is_refused_and_stays(file: Path) -> None:
         "models": ["champion", "other"], "rules": ["roc_auc >= 0.9"], "pos_label": "yes", "label": "y",
     }  # fmt: skip
     for name, value in others.items():
-        with pytest.raises(ValueError, match=f"state.json' has 2 nights with another {name}: .*; use another file"):
+        with pytest.raises(
+            ValueError, match=f"state.json' has 2 nights with the {name} .*, and not .*: use another file"
+        ):
             update_state(file, {**IDENTITY, name: value}, night("wed"))
-    with pytest.raises(ValueError, match="another pos_label: 1 instead of 'nothing'"):
+    with pytest.raises(ValueError, match="the pos_label 1, and not 'nothing'"):
         read_state(file, {name: value for name, value in IDENTITY.items() if name != "pos_label"})
     assert file.read_bytes() == before
 

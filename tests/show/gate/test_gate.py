@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import binom
 
 import fastevals
+from fastevals.infer.gate.evidence import RarerClass
 from fastevals.show.cli import main
 from fastevals.show.gate.words import github_lines, level_text
 
@@ -87,6 +88,57 @@ def test_limits_have_all_digits_of_the_rule():
     plan = fastevals.gate(COLUMNS, "roc_auc >= 0.71571454 assuming 0.8000001", label="y", score="new", plan=True)
     text = " ".join(plan.to_text().split())
     assert "is above 0.71571454, if its true value is 0.8000001" in text
+
+
+def test_numbers_near_a_limit_have_more_decimals():
+    """Four decimals would print 1.0000 for a value, its bounds and the limit."""
+    columns = {"y": [0] * 200_000 + [1] * 100, "p": [1.0] * 5 + [0.0] * 199_995 + [1.0] * 100}
+    found = fastevals.gate(columns, "specificity at threshold=0.5 >= 0.99995", label="y", score="p", **FAST)
+    text = " ".join(found.to_text().split())
+    assert "(0.99997, 90 % interval 0.999947 to 1.0000)" in text
+    assert "if the true value is at least 0.99998" in text
+    assert "is the estimate, 0.99997" in text
+
+
+@pytest.mark.parametrize("name", ["predicted/observed within 0.1 .. 10", "calibration_slope within -9 .. 9"])
+@pytest.mark.parametrize("more", [{}, {"groups": "patient"}, {"sample_weight": "weight"}])
+def test_calibration_needs_50_rows_of_the_rarer_class(name, more):
+    kept = np.sort(np.concatenate([np.flatnonzero(Y)[:49], np.flatnonzero(~Y)]))
+    few = {column: values[kept] for column, values in COLUMNS.items()}
+    found = fastevals.gate(few, name, label="y", score="new", **more, **FAST)
+    assert found.outcome == "undecided"
+    assert decision(found).reason.startswith("only ")
+
+
+@pytest.mark.parametrize(
+    ("n", "noun", "said"),
+    [
+        (1, "positives", "only 1 positive: bounds"),
+        (1, "clusters with positives", "only 1 cluster with positives: bounds"),
+        (49.99, "effective negatives", "only 49.9 effective negatives: bounds"),
+        (50, "rows", ""),
+    ],
+)
+def test_few_rows_are_counted_in_words(n, noun, said):
+    assert RarerClass(n, noun).why_few.startswith(said)
+    assert bool(RarerClass(n, noun).why_few) == bool(said)
+
+
+def test_the_champion_by_name_and_by_word_is_one_model():
+    rules = ["roc_auc better than champion by 0.1", "roc_auc better than old by 0.1"]
+    with pytest.raises(ValueError, match="are the same rule"):
+        fastevals.gate(COLUMNS, rules, reference="old", **ROLES)
+    rules[1] = "roc_auc equivalent to old within 0.05"
+    with pytest.raises(ValueError, match="contradict each other"):
+        fastevals.gate(COLUMNS, rules, reference="old", **ROLES)
+
+
+def test_the_reference_has_other_rows_than_the_data(files):
+    rule, path = "roc_auc not worse than champion by 0.1", str(files / "monday.parquet")
+    (files / "again.parquet").write_bytes((files / "monday.parquet").read_bytes())
+    for data, reference in ((path, path), (path, str(files / "again.parquet")), (COLUMNS, COLUMNS)):
+        with pytest.raises(ValueError, match="must have other rows than the data: on the same rows, new is compared"):
+            fastevals.gate(data, rule, label="y", score="new", reference=reference, **FAST)
 
 
 def test_undefined_values_are_called_so():
@@ -438,6 +490,8 @@ def test_rule_files(files, capsys):
         'n_resamples = 99\nrules = ["roc_auc better than champion"]\n'
     )
     assert run(files / "scores.parquet", "--rules", toml) == 0
+    assert "replicates" not in capsys.readouterr().out  # AUCs need none
+    assert run(files / "scores.parquet", "--rules", toml, "--rule", "brier <= 0.9") == 0
     assert "499 replicates" in capsys.readouterr().out
     assert run(files / "scores.parquet", "--rules", toml, "--rule", "roc_auc >= 0.97") == 3
     toml.write_bytes(b'\xef\xbb\xbfrules = "roc_auc >= 0.8"\nconfidence_level = 0.9\nlabel = "y"\nscore = "new"')

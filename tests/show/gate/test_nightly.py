@@ -152,7 +152,7 @@ def test_a_receipt_is_a_champion_whose_error_is_counted_at_every_look(state, tmp
     assert decision.interval.low == pytest.approx(own.interval(0.975).low - pinned["value"] - reach)
     assert decision.interval.high == pytest.approx(own.interval(0.975).high - pinned["value"] + reach)
     receipt.write_text(receipt.read_text() + " ")
-    with pytest.raises(ValueError, match=r"has 3 nights with another reference_sha256"):
+    with pytest.raises(ValueError, match=r"has 3 nights with the reference_sha256"):
         ask(state, night(7), "later", **options)
 
 
@@ -246,10 +246,10 @@ def test_a_night_with_one_positive_has_a_value_without_a_variance(state):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "old", "reference": None, "rules": RULES[0]}, "another model: 'new' instead of 'old'"),
-        ({"rules": RULES[:2]}, "another rules: "),
-        ({"rules": [RULES[0].replace("0.7", "0.6"), *RULES[1:]]}, "another rules: "),
-        ({"pos_label": 0}, "another pos_label: '1' instead of '0'"),
+        ({"model": "old", "reference": None, "rules": RULES[0]}, "the model 'new', and not 'old': "),
+        ({"rules": RULES[:2]}, "the rules "),
+        ({"rules": [RULES[0].replace("0.7", "0.6"), *RULES[1:]]}, "the rules "),
+        ({"pos_label": 0}, "the pos_label '1', and not '0'"),
     ],
 )
 def test_another_state_is_refused_and_stays(state, options, message):
@@ -258,6 +258,27 @@ def test_another_state_is_refused_and_stays(state, options, message):
     with pytest.raises(ValueError, match=f"state file '.*state.json' has 2 nights with {message}.*use another file"):
         ask(state, night(7), "later", **options)
     assert state.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["state.json", "pinned.json", "gate.toml"])
+def test_deeply_nested_files_are_refused(tmp_path, name, capsys):
+    (tmp_path / name).write_text("rules = " * name.endswith("toml") + "[" * 100_000)
+    file = write(tmp_path / "n.csv", night(3))
+    given = {"state.json": "--nightly", "pinned.json": "--reference", "gate.toml": "--rules"}[name]
+    rule = "roc_auc not worse than champion by 0.1" if name == "pinned.json" else "roc_auc >= 0.7"
+    arguments = [str(file), "--label", "y", "--score", "new", given, str(tmp_path / name), "--rule", rule]
+    assert main(["gate", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_advice_fits_nights(state):
+    """Clusters can't be named, and AUCs have no replicates."""
+    text = " ".join(ask(state, night(0), "1", rules=RULES[0], model="new").to_text().split())
+    assert "independent, within a night and between nights" in text
+    assert "name the column of clusters" not in text
+    assert "replicates" not in text
+    with pytest.raises(ValueError, match="night must be a text such as a date, got ' '"):
+        ask(state, night(0), " ")
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[:-40], lambda text: text.replace("600", "601", 1)])
