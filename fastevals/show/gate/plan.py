@@ -79,7 +79,7 @@ class GatePlan(Result):
         said += f"; {one_line(repr(most))} needs the most." if len(self.rules) > 1 else "."
         if self.rules[most].n_samples < self.n_samples:
             said += (
-                f" {self.rules[most].n_samples:,} rows would be enough for its power, but a gate leaves a rule "
+                f" {self.rules[most].n_samples:,} rows would give this power, but a gate leaves a rule "
                 f"undecided with fewer than {FEW_ROWS} rows of the rarer class, unless its bounds are exact."
             )
         cautions = dict.fromkeys(caution for each in self.rules.values() for caution in each.cautions)

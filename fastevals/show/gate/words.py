@@ -106,7 +106,7 @@ def numbers_text(rule: GateRule, decision: Decision) -> str:
     """Return the judged quantity with the interval that decided."""
     what = "" if rule.other is None else "difference "
     if decision.factor != 1:
-        what = f"the value minus {limit_text(100 * decision.factor)} % of the other: "
+        what = f"{_quantity(rule, decision)}: "
     low, high = end_texts(decision.interval, decision.allowed)
     value = end_texts(Interval(decision.value, decision.value), decision.allowed)[0]
     if math.isnan(decision.interval.low):
@@ -217,7 +217,10 @@ def _detectable(rule: GateRule, decision: Decision) -> str:
 
 
 def _quantity(rule: GateRule, decision: Decision) -> str:
-    return "difference" if rule.other is not None and decision.factor == 1 else "value"
+    """Return the name of what is judged."""
+    if decision.factor != 1:
+        return f"value minus {limit_text(100 * decision.factor)} % of the other's"
+    return "value" if rule.other is None else "difference"
 
 
 def _lacking(rule: GateRule, decision: Decision, sizes: Sizes) -> str:

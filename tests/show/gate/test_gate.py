@@ -415,7 +415,7 @@ def test_too_few_replicates_for_a_level_are_the_reason():
 
 def test_a_percentage_is_of_the_other_model():
     found = fastevals.gate(COLUMNS, "roc_auc not worse than old by 1%", **ROLES)
-    value = f"(the value minus 99 % of the other: {decision(found).value:.4f}, 90 % interval"
+    value = f"(value minus 99 % of the other's: {decision(found).value:.4f}, 90 % interval"
     assert value in " ".join(found.to_text().split())
 
 
@@ -543,7 +543,7 @@ def test_plans_have_the_rows_with_which_a_gate_decides():
     assert binom.sf(49, plan.n_samples, auc.prevalence) >= 0.8 > binom.sf(49, plan.n_samples - 1, auc.prevalence)
     text = " ".join(plan.to_text().split())
     assert f"{plan.n_samples:,} rows let each rule pass" in text
-    assert f"{auc.n_samples:,} rows would be enough for its power, but a gate leaves a rule undecided" in text
+    assert f"{auc.n_samples:,} rows would give this power, but a gate leaves a rule undecided" in text
 
 
 @pytest.mark.parametrize(
