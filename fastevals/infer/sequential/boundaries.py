@@ -20,10 +20,10 @@ Floats = NDArray[np.float64]
 # sequence is narrowest relative to a fixed interval (1.55 times as wide).
 NARROWEST_RATIO = 8.27
 NEWTON_STEPS = 40
-LAST = slice(-1, None)  # look
-STEPS = 180  # at most, of which every third halves the range of a limit
+LAST = slice(-1, None)  # the last look
+STEPS = 180  # the most steps to a limit; every third step halves the limit's range
 PRECISION = 1e-10  # of the logarithm of a martingale at the limit of a rate
-CLOSE = 1e-12  # ends of the range of a rate, relative to rates from 1e-6 on
+CLOSE = 1e-12  # of the ends of a limit's range, relative to rates of 1e-6 or more
 
 
 def normal_limit(ratio: Any, alpha: float, *, one_sided: bool) -> Floats:
