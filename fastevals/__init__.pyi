@@ -540,9 +540,10 @@ def report(
         Whether a row without a finite score, prediction or weight is an error, or is left out and counted. With "drop",
         None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are a block of their own.
     against : as for `data`, optional
-        Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever `data` is; `label`, `score`
-        and the other options on rows apply to them, too. Each model is compared with itself on these rows, and each
-        difference has a separate interval. Values of `by` are compared with the same value.
+        Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever `data` is, or rows of
+        predictions if `data` has predictions; `label`, `score` and the other options on rows apply to them, too. Each
+        model is compared with itself on these rows, and each difference has a separate interval. Values of `by` are
+        compared with the same value.
     progress : bool
         Show a progress bar for each block's bootstrap (needs tqdm).
 

@@ -196,8 +196,9 @@ class ComparedRows(TypedDict):
     """The other rows that a block is compared with."""
 
     n_samples: Annotated[int, "rows"]
-    n_positives: Annotated[int, "positive rows"]
+    n_positives: Annotated[int | None, "positive rows; null for predictions"]
     why_none: Annotated[str, "why there are no differences; empty if there are"]
+    why_fewer: Annotated[str, "why some metrics have no difference; empty if all have one"]
 
 
 class OtherRows(TypedDict):
@@ -205,7 +206,7 @@ class OtherRows(TypedDict):
 
     data: Annotated[str, "name of these rows"]
     n_samples: Annotated[int, "rows"]
-    n_positives: Annotated[int, "positive rows"]
+    n_positives: Annotated[int | None, "positive rows; null for predictions"]
     files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
@@ -232,6 +233,10 @@ class PredictionsBlock(AnyBlock):
     """Rows with predicted classes or numbers."""
 
     models: Annotated[list[PredictionsModel], "in the order given; the reference is first"]
+    against: NotRequired[
+        Annotated[list[PairOfModels], "with --against: each model compared with itself on the other rows of this value"]
+    ]
+    compared_with: NotRequired[Annotated[ComparedRows, "with --against: these other rows, if there are any"]]
 
 
 class Extreme(TypedDict):
@@ -415,6 +420,7 @@ class AnyReport(JsonHead):
     files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
+    against: Annotated[OtherRows | None, "the rows of --against; null without it"]
     reference: NotRequired[
         Annotated[str, "with --reference: the model that the others are compared with, which is listed first"]
     ]
@@ -430,7 +436,6 @@ class ScoresReport(AnyReport):
         dict[str, str | float] | None,
         "cost_fp, cost_fn and, if given, cost_tp, each a column's name or a number; null unless costs differ by row",
     ]
-    against: Annotated[OtherRows | None, "the rows of --against; null without it"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[
         OverScores | list[OverScores] | None,

@@ -135,6 +135,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*TARGETS, "--by", "k", *LATE, resamples="0", file="late.csv"),
         of_report(*LABELS, "--by", "k", "--by", "n", resamples="0", file="rows*.csv"),
         of_report(*LABELS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
+        of_report(*LABELS, "--by", "k", "--against", "rows*.csv", *DROP),
         of_report(*LABELS, "--by", "k", "--trend", "--min-labelled", "0.1"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f", "--reference", "b"),
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),
@@ -158,10 +159,11 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.PolynomialsDecomposed: [lambda: printed("bias-variance")],
     schema.Summarized: [summarized],
 }  # fmt: skip
+OF_SCORES = ("TrendValues", "OtherRows", "ComparedRows")
 # Keys that are null or absent in these outputs.
 ALWAYS_NULL = {
     schema.ScoresReport: {("BlockIntervals", "resamples")},  # reports of predictions have it
-    schema.PredictionsReport: {("TrendValues", "n_positives")},  # reports of scores have it
+    schema.PredictionsReport: {(each, "n_positives") for each in OF_SCORES},
     schema.PolynomialsDecomposed: {("PolynomialsDecomposed", "decomposition")},
 }
 

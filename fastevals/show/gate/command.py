@@ -27,35 +27,30 @@ DESCRIPTION = """\
 May this model ship? Each rule passes, fails or is undecided; the gate passes if
 all rules pass. FILE holds scores, predictions or a summary, as for a report.
 
-  --rule 'roc_auc >= 0.80'
   --rule 'roc_auc not worse than champion by 0.005'
   --rule 'recall at fpr=0.01 better than champion'
   --rule 'brier equivalent to champion within 0.002'
   --rule 'predicted/observed within 0.9 .. 1.1 by region'
 
 A metric is any that fastevals.metric takes, with an operating point after "at":
-threshold=0.5, fpr=0.01, recall=0.9, precision=0.8, n_predicted=100 or best=f1.
-The other model is a column, or "champion", which means --reference. A margin of
-2% is 2 % of the other model's metric. "by COLUMN" (or "by A x B") judges each
-segment.
+threshold=0.5, fpr=0.01, recall=0.9 or best=f1; with columns of costs, also
+mean_cost and savings. The other model is a column, or "champion" (--reference).
+A margin of 2% is 2 % of its metric; "by COLUMN" or "by A x B" judges segments.
 """
 EPILOG = """\
 examples:
   fastevals gate scores.csv --label y --score new --score old --reference old \\
       --rule 'roc_auc not worse than champion by 0.005' --rule 'roc_auc >= 0.8'
-  fastevals gate today.fe --reference yesterday.fe \\
-      --rule 'roc_auc not worse than champion by 0.02'
+  fastevals gate today.fe --reference pinned.json --rules gate.toml
   fastevals gate scores.parquet --rules gate.toml --format json > receipt.json
 
 A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
-passes in about 5 % of samples or fewer. A rule fails by a bound that is
-simultaneous over all rules and segments. Otherwise it is undecided, and the
-output says why.
+passes in about 5 % of samples or fewer. It fails by a bound that is simultaneous
+over rules and segments. Otherwise it is undecided, and the output says why.
 
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
 in Python: label = "y". --format json prints a receipt with seed, versions and
-hashes of the inputs; as a later --reference it pins the champion's results. If
-the reference is yesterday, quality may fall by the margin every day.
+hashes of the inputs; as a later --reference it pins the champion's results.
 
 exit status: 0 pass, 3 fail, 4 undecided (--undecided counts it as pass or
 fail); 2 after an error, with one line on stderr; 130 after Ctrl-C.

@@ -31,7 +31,7 @@ class GateOptions:
 
     # fmt: off
     reference: Any = own(
-        "REF", "the champion: a model, files of other rows, or a receipt",
+        "REF", "champion: a model, other rows' files, or a receipt",
         """str or data, optional: The champion that rules compare with: another model of the same rows (its column), or
         the same model on other rows (files, a frame, a summary, or a receipt that pins its results). In rules,
         "champion" means the reference.""")

@@ -34,12 +34,12 @@ from fastevals.show.report.costs import costed_rows
 from fastevals.show.report.intervals import (
     ROWS_ALWAYS_DRAWN,
     IntervalPlan,
+    PredictedRows,
     ScoredRows,
     few_cells,
     few_cells_of_rows,
     with_losses,
 )
-from fastevals.show.report.measure_predictions import PredictedRows
 from fastevals.show.report.streams import CertifiedBlock
 
 Specs = Mapping[str, MetricSpec]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 
 from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed, show
+from fastevals._validation.text import unique_inverse
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.bootstrap.unpaired import Resampled, reference_settings, unpaired_differences
+from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import without_doubt
@@ -33,11 +36,14 @@ from fastevals.show.report.intervals import (
     IntervalPlan,
     ModelDifference,
     ModelPair,
+    PredictedRows,
     ScoredRows,
     few_cells_of_rows,
     why_none,
     why_unknown_squares,
 )
+from fastevals.show.report.kinds import MAPE
+from fastevals.show.report.over_values import MOST_BLOCKS, DividedRows, have_blocks
 from fastevals.show.report.streams import CertifiedBlock
 
 Specs = Mapping[str, MetricSpec]
@@ -135,7 +141,47 @@ class CountedSide:
             yield DrawnPart(make_sample(counts, specs, SamplingDesign(), coarse=coarse, name=model), specs, doubts)
 
 
-Side = RowsSide | CellsSide | CountedSide
+@dataclass(frozen=True)
+class PredictedSide:
+    """Rows of predicted classes or numbers in memory, which are resampled."""
+
+    rows: PredictedRows
+    has_many_classes: bool = False  # whether classes are predicted, and none of them is positive
+    pos_label: Any = None
+    most_sorted: float = math.inf  # rows, above which the median error is not compared
+
+    @property
+    def counts(self) -> tuple[int, None]:
+        """Number of rows; predictions don't tell which rows are positive."""
+        return self.rows.true.size, None
+
+    def classes(self, model: str) -> set[Any]:
+        """Return the classes that are true or predicted by a model."""
+        columns = self.rows.true, self.rows.predicted[model]
+        return {each for column in columns for each in unique_inverse(column)[0].tolist()}
+
+    def why_none(self, plan: IntervalPlan) -> str:
+        """Return "": rows can be resampled."""
+        return ""
+
+    def drawn(self, model: str, metrics: Specs, plan: IntervalPlan, units: SamplingUnits | None) -> Iterator[DrawnPart]:
+        """Yield the sample that measures a model; `units` number the clusters of both sides."""
+        rows = self.rows
+        left_out = {MEDIAN} if rows.true.size > self.most_sorted else set()
+        left_out |= {MAPE} if MAPE in metrics and not (rows.true != 0).all() else set()
+        metrics = {label: spec for label, spec in metrics.items() if label not in left_out}
+        design = SamplingDesign(units, rows.weights, pos_label=self.pos_label)
+        yield DrawnPart(make_sample((rows.true, rows.predicted[model]), metrics, design), metrics)
+
+
+Side = RowsSide | CellsSide | CountedSide | PredictedSide
+
+
+def _groups_of(side: Side) -> NDArray[Any] | None:
+    """Return the clusters of a side's rows; None without clusters."""
+    if isinstance(side, RowsSide):
+        return side.rows.repeated().groups
+    return side.rows.groups if isinstance(side, PredictedSide) else None
 
 
 def _applicable(metrics: Specs, scores: NDArray[Any]) -> Specs:
@@ -188,9 +234,41 @@ def differences_from(
     return tuple(pairs)
 
 
+def _why_fewer(side: Side, other: Side, models: Sequence[str], name: str) -> str:
+    """Say why averages over classes are not compared; "" if both sides have the same classes."""
+    if not (isinstance(side, PredictedSide) and isinstance(other, PredictedSide) and side.has_many_classes):
+        return ""
+    only: tuple[set[Any], set[Any]] = set(), set()
+    for model in models:
+        mine, its = side.classes(model), other.classes(model)
+        only[0].update(mine - its)
+        only[1].update(its - mine)
+    if not any(only):
+        return ""
+    said = [
+        f"only in {shown}: {listed(sorted(each))}" for each, shown in zip(only, ("the data", name), strict=True) if each
+    ]
+    return f"averages over classes are not compared, because the classes differ ({'; '.join(said)})"
+
+
+def _averages_classes(spec: MetricSpec) -> bool:
+    """Return whether a metric is an average over the classes that occur."""
+    return spec.options.get("average", "binary") != "binary" or spec.name == "balanced_accuracy"
+
+
+def check_blocks(groupings: Sequence[DividedRows]) -> None:
+    """Raise if rows to compare with other rows have too many values for a block each."""
+    for by, values, _ in groupings:
+        if not have_blocks(values):
+            raise ValueError(
+                f"{option('by')} {' x '.join(map(repr, by))} has {len(values):,} values; {option('against')} compares "
+                f"at most {MOST_BLOCKS}"
+            )
+
+
 def _shared_units(side: Side, other: Side) -> list[SamplingUnits] | None:
     """Return the clusters of both sides, numbered together; None without clusters."""
-    groups = [one.rows.repeated().groups if isinstance(one, RowsSide) else None for one in (side, other)]
+    groups = [_groups_of(one) for one in (side, other)]
     if groups[0] is None or groups[1] is None:
         return None
     return SamplingUnits.number_shared({"the data": groups[0], "the other rows": groups[1]})
@@ -198,7 +276,7 @@ def _shared_units(side: Side, other: Side) -> list[SamplingUnits] | None:
 
 def are_of_one_cluster(side: Side) -> bool:
     """Return whether all rows of a side are in one cluster, so that they can't be resampled."""
-    groups = side.rows.groups if isinstance(side, RowsSide) else None
+    groups = side.rows.groups if isinstance(side, (RowsSide, PredictedSide)) else None
     return groups is not None and bool((groups == groups[0]).all())
 
 
@@ -209,7 +287,7 @@ class OtherTotals(NamedTuple):
     """What a report tells about all other rows."""
 
     n_samples: int
-    n_positives: int
+    n_positives: int | None
     left_out: LeftOut
     n_weightless: int
     files: ReadFiles | None
@@ -249,6 +327,11 @@ class OtherSides:
         self._paired: dict[Any, Any] = {}  # keys of the data that were compared, with keys of the other rows
 
     @property
+    def whole_side(self) -> Side | None:
+        """All rows."""
+        return self.sides[None] if self.whole is None else self.whole
+
+    @property
     def sizes(self) -> list[int]:
         """Numbers of rows of the blocks."""
         return [side.counts[0] for side in self.sides.values()]
@@ -280,8 +363,11 @@ class OtherSides:
         why = side.why_none(plan) or other.why_none(plan)
         if not why and (are_of_one_cluster(side) or are_of_one_cluster(other)):
             why = ONE_CLUSTER
+        if fewer := "" if why else _why_fewer(side, other, models, self.name):
+            metrics = {label: spec for label, spec in metrics.items() if not _averages_classes(spec)}
         pairs = () if why else differences_from(plan, metrics, side, other, models, self.name)
-        return pairs, OtherBlock(*other.counts, why)
+        n_samples, n_positives = other.counts
+        return pairs, OtherBlock(n_samples, n_positives, why, fewer)
 
     def told(self, keys: Iterable[Any]) -> OtherData:
         """Return what a report tells about these rows, given the keys of the data's blocks."""

@@ -87,8 +87,9 @@ class OtherBlock(NamedTuple):
     """Other rows that a block is compared with."""
 
     n_samples: int
-    n_positives: int
+    n_positives: int | None  # None for predictions
     why_none: str = ""  # why there are no differences; "" if there are
+    why_fewer: str = ""  # why some metrics have no difference; "" if all have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class OtherData:
 
     name: str
     n_samples: int
-    n_positives: int
+    n_positives: int | None  # None for predictions
     left_out: LeftOut
     n_weightless: int
     files: ReadFiles | None = None

@@ -101,6 +101,22 @@ class ScoredRows(NamedTuple):
         return self.take(rows)._replace(weights=None, are_copies=False)
 
 
+class PredictedRows(NamedTuple):
+    """The rows of predictions, or of a block of them: arrays of shape (n_rows,)."""
+
+    true: NDArray[Any]
+    predicted: dict[str, NDArray[Any]]
+    weights: NDArray[np.float64] | None
+    groups: NDArray[np.intp] | None
+
+    def take(self, rows: Any) -> PredictedRows:
+        """Return the rows that an index or mask selects."""
+        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
+        return PredictedRows(
+            self.true[rows], {name: each[rows] for name, each in self.predicted.items()}, weights, groups
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class IntervalPlan:
     """The settings of intervals."""

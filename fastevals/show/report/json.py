@@ -71,7 +71,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(roles, report.left_out),
             **of_kind,
-            **({"against": _other_rows(report)} if has_scores else {}),
+            "against": _other_rows(report),
             **({} if report.reference is None else {"reference": report.reference}),
             "intervals": _plan(report),
             "over": None,

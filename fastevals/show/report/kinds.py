@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 AUC, GINI = "roc_auc", "gini"
 ERROR = "root_mean_squared_error"
+MAPE = "mean_absolute_percentage_error"
 
 
 class ReportKind(NamedTuple):

@@ -36,7 +36,7 @@ from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.scores import ScoresSummary
-from fastevals.show.report.against import CellsSide, CountedSide, OtherSides, RowsSide, Side
+from fastevals.show.report.against import CellsSide, CountedSide, OtherSides, RowsSide, Side, check_blocks
 from fastevals.show.report.calibrated import calibrate_losses, calibrate_rows
 from fastevals.show.report.costs import (
     check_few_values,
@@ -67,7 +67,6 @@ from fastevals.show.report.over_differences import (
     with_differences_of_blocks,
 )
 from fastevals.show.report.over_values import (
-    MOST_BLOCKS,
     DividedRows,
     gather_over_blocks,
     have_blocks,
@@ -384,16 +383,6 @@ class Measure(NamedTuple):
             intervals = make_intervals(plan, defined, rows, values_of(models), cells, progress=self.progress)
         assert totals is not None
         return replace(_report_block(value, totals, models, intervals), costs=costs)
-
-
-def check_blocks(groupings: Sequence[DividedRows]) -> None:
-    """Raise if rows to compare with other rows have too many values for a block each."""
-    for by, values, _ in groupings:
-        if not have_blocks(values):
-            raise ValueError(
-                f"{option('by')} {' x '.join(map(repr, by))} has {len(values):,} values; {option('against')} compares "
-                f"at most {MOST_BLOCKS}"
-            )
 
 
 def sides_of_summary(summary: ScoresSummary) -> dict[Any, Side]:

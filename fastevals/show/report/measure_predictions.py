@@ -26,16 +26,20 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.reading.segments import RowSegments, Whole
 from fastevals.results import Interval, check_confidence_level
 from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics
+from fastevals.show.report.against import OtherSides, PredictedSide, Side, check_blocks
 from fastevals.show.report.data import ErrorShape, ModelNumbers, OfClasses, ReportBlock
 from fastevals.show.report.intervals import (
     BCA,
     IntervalPlan,
     Intervals,
+    PredictedRows,
     best_models,
     read_intervals,
 )
+from fastevals.show.report.kinds import MAPE
 from fastevals.show.report.over_differences import with_differences_of_predictions
 from fastevals.show.report.over_values import DividedRows, OverValues, have_blocks
 
@@ -44,29 +48,12 @@ Floats = NDArray[np.float64]
 OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # by their names in a bootstrap
 SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are proportions: the axis to sum
 MOST_ESTIMATED = 100  # classes, above which they have no intervals
-MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",
     "targets": "Predicted numbers have errors but no classes, so there are no costs or thresholds.",
 }
-
-
-class PredictedRows(NamedTuple):
-    """Rows of the data, or of a block: arrays of shape (n_rows,)."""
-
-    true: NDArray[Any]
-    predicted: dict[str, NDArray[Any]]
-    weights: Floats | None
-    groups: NDArray[np.intp] | None
-
-    def take(self, rows: Any) -> PredictedRows:
-        """Return the rows that an index or mask selects."""
-        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
-        return PredictedRows(
-            self.true[rows], {name: each[rows] for name, each in self.predicted.items()}, weights, groups
-        )
 
 
 class MeasurePredictions(NamedTuple):
@@ -78,6 +65,7 @@ class MeasurePredictions(NamedTuple):
     n_pictured: int
     progress: bool
     is_trend: bool = False  # whether the values are those of a trend, which may be many
+    other: OtherSides | None = None  # other rows, with which each block is compared
 
     def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
         """Return the metrics; relative errors only if no target is zero."""
@@ -91,21 +79,61 @@ class MeasurePredictions(NamedTuple):
             plan = self.plan.for_trend(sum(len(grouped.values) for grouped in groupings))
             self = self._replace(plan=plan)
         metrics = self.metrics(rows)
+        if self.other is not None and groupings:
+            check_blocks(groupings)
+            segments = self.other.roles.segments
+            self.other.check_paired(segments.key(by, value) for by, values, _ in groupings for value in values)
         parts: list[Any] = [] if groupings else [((), None, None)]
         for by, values, codes in groupings:
             places = rows_by_code(codes, len(values)) if have_blocks(values, is_trend=self.is_trend) else []
             parts += [(by, value, part) for value, part in zip(values, places, strict=False)]
-        blocks = [
-            replace(
-                self.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < self.n_pictured),
-                by=by,
-            )
-            for k, (by, value, part) in enumerate(progressed(parts, "measuring"))
-        ]
+        blocks = []
+        for k, (by, value, part) in enumerate(progressed(parts, "measuring")):
+            own = rows if part is None else rows.take(part)
+            block = replace(self.block(value, own, metrics, is_pictured=k < self.n_pictured), by=by)
+            blocks.append(self.compared(block, own, metrics, is_whole=not groupings))
         overs = tuple(self.over(grouped, rows) for grouped in groupings if len(grouped.values) > 1)
         is_pictured = self.n_pictured > 0
-        whole = self.block(None, rows, metrics, is_pictured=is_pictured) if len(blocks) > 1 else None
+        whole = None
+        if len(blocks) > 1:
+            whole = self.block(None, rows, metrics, is_pictured=is_pictured)
+            whole = self.compared(whole, rows, metrics, is_whole=True)
         return {"blocks": tuple(blocks), "plan": self.plan, "overs": overs, "whole": whole}
+
+    def side(self, rows: PredictedRows) -> PredictedSide:
+        """Return rows as a side of a comparison with other rows."""
+        pos_label = None if self.classes is None else self.classes.pos_label
+        return PredictedSide(rows, self.kind == "labels" and pos_label is None, pos_label, MOST_SORTED)
+
+    def sides(self, rows: PredictedRows, groupings: Sequence[DividedRows], segments: RowSegments) -> dict[Any, Side]:
+        """Return the rows of each block, and all rows if a column divides them, by key."""
+        check_blocks(groupings)
+        if not groupings:
+            return {None: self.side(rows)}
+        sides: dict[Any, Side] = {
+            segments.key(by, value): self.side(rows.take(part))
+            for by, values, codes in groupings
+            for value, part in zip(values, rows_by_code(codes, len(values)), strict=True)
+        }
+        return {**sides, Whole.ROWS: self.side(rows)}
+
+    def compared(
+        self, block: ReportBlock, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_whole: bool
+    ) -> ReportBlock:
+        """Add the differences from the other rows with the block's value."""
+        if self.other is None or self.plan is None:
+            return block
+        segments, defined = self.other.roles.segments, defined_metrics(metrics, block.models)
+        key = segments.key(block.by, block.value) if block.by else None
+        its = self.other.whole_side if is_whole else self.other.pair(key)
+        sizes = [each for each in (rows, its.rows if isinstance(its, PredictedSide) else None) if each is not None]
+        n_resamples = min(self._n_resamples(each) or self.plan.n_resamples for each in sizes)
+        plan, models = replace(self.plan, n_resamples=n_resamples), list(rows.predicted)
+        if is_whole and segments.columns:
+            pairs, other = self.other.compared_whole(self.side(rows), defined, models, plan)
+        else:
+            pairs, other = self.other.compared(key, self.side(rows), defined, models, plan)
+        return replace(block, against=pairs, other=other)
 
     def block(
         self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool

@@ -108,8 +108,9 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
 
 def _other_rows(report: ReportData, other: OtherData) -> Iterator[tuple[str, str]]:
     """Yield what the models are compared with: the rows of --against, those left out, and values of one side only."""
-    name, share = printable(other.name), 100 * other.n_positives / max(other.n_samples, 1)
-    rows = f"{other.n_samples} row{'s' * (other.n_samples != 1)}, {other.n_positives} positive ({share:.3g} %)"
+    name, rows = printable(other.name), f"{other.n_samples} row{'s' * (other.n_samples != 1)}"
+    if other.n_positives is not None:
+        rows += f", {other.n_positives} positive ({100 * other.n_positives / max(other.n_samples, 1):.3g} %)"
     weightless = f"; {other.n_weightless} of weight zero left out" if other.n_weightless else ""
     dropped = ""
     if other.left_out.n_rows:
@@ -354,6 +355,8 @@ def _prediction_intervals(report: ReportData) -> str:
     if any(intervals.differences for intervals in made):
         pairs = describe_pairs(report.reference)
         text += f". Intervals and p-values of differences are simultaneous over {pairs} (max-T)"
+    if any(block.against for block in report.blocks):
+        text += ". Differences from other rows have separate intervals and p-values"
     return f"{100 * plan.confidence_level:.6g} %, {text}"
 
 
@@ -458,8 +461,12 @@ def _other_cautions(report: ReportData, block: ReportBlock) -> Iterator[str]:
     if block.other.why_none:
         yield f"{subject} is not compared with {name}: {block.other.why_none}"
         return
-    n_samples, n_positives, _ = block.other
-    sizes = [(n_positives, "positive"), (n_samples - n_positives, "negative")]
+    n_samples, n_positives, _, why_fewer = block.other
+    if why_fewer:
+        yield why_fewer
+    sizes = [(n_samples, "row")]
+    if n_positives is not None:
+        sizes = [(n_positives, "positive"), (n_samples - n_positives, "negative")]
     few = [f"{n} {noun}{'s' * (n != 1)}" for n, noun in sizes if n < ROUGH]
     if few:
         of_block = f" with {subject}" if block.by else ""

@@ -142,9 +142,9 @@ class ReportOptions:
     against: Any = own(
         "FILE", "compare with other files, or summaries; repeat",
         """as for `data`, optional: Other rows, such as yesterday's: files, a frame, a ranking or summaries, whatever
-        `data` is; `label`, `score` and the other options on rows apply to them, too. Each model is compared with
-        itself on these rows, and each difference has a separate interval. Values of `by` are compared with the same
-        value.""",
-        repeats=True, goes_with=SCORES)
+        `data` is, or rows of predictions if `data` has predictions; `label`, `score` and the other options on rows
+        apply to them, too. Each model is compared with itself on these rows, and each difference has a separate
+        interval. Values of `by` are compared with the same value.""",
+        repeats=True)
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for each block's bootstrap (needs tqdm).")
     # fmt: on

@@ -39,7 +39,7 @@ from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.report.against import OtherSides, OtherTotals, Side
 from fastevals.show.report.costs import read_amounts
-from fastevals.show.report.intervals import ScoredRows, why_unknown_squares
+from fastevals.show.report.intervals import IntervalPlan, ScoredRows, why_unknown_squares
 from fastevals.show.report.measure import Measure, sides_of_summary
 from fastevals.show.report.options import ReportOptions
 from fastevals.show.report.over_values import DividedRows
@@ -173,16 +173,13 @@ def read_other(
     data: Any, own: ReadScores, options: ReportOptions, form: CsvForm, reading: Reading, measure: Measure
 ) -> tuple[OtherSides, ReadScores]:
     """Read the rows of --against by the same rules; return them, and the data with clusters that both sides share."""
-    against, roles = _only(options.against), measure.roles.without_costs()
-    if measure.plan is None:
-        raise ValueError(f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare")
-    if is_stdin(data) and is_stdin(against):
-        raise ValueError(f"{option('against')} and the data can't both be standard input")
+    against, roles = only_path(options.against), measure.roles.without_costs()
+    check_against(data, against, measure.plan)
     if own.reader is not None:
         own.reader.learn()
         own = own._replace(labels=(own.reader.positive, own.reader.labels[1]))
     name = other_name(against, data)
-    with _naming(name):
+    with naming_other(name):
         read = read_counts("it", against, roles.truth, roles.models[0])
         if read is None:
             pos_label = options.pos_label if own.labels[0] is None else own.labels[0]
@@ -196,12 +193,21 @@ def read_other(
         with naming_rows(read.line, dropping()):
             sides, read = read.counted(partial(_sides, measure, read, reading))
     whole = sides.pop(Whole.ROWS, None)
-    total = np.sum([side.counts for side in sides.values()], axis=0) // max(len(roles.segments.groupings), 1)
-    n_samples, n_positives = total.tolist()
+    n_samples, n_positives = (
+        sum(side.counts[k] or 0 for side in sides.values()) // max(len(roles.segments.groupings), 1) for k in (0, 1)
+    )
     totals = OtherTotals(n_samples, n_positives, read.left_out, read.n_weightless, read.files)
     other = OtherSides(name, roles, sides, read.labels, totals, whole)
     other.check_classes(own.labels)
     return other, own
+
+
+def check_against(data: Any, against: Any, plan: IntervalPlan | None) -> None:
+    """Raise if there are no replicates, or if standard input would be read twice."""
+    if plan is None:
+        raise ValueError(f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare")
+    if is_stdin(data) and is_stdin(against):
+        raise ValueError(f"{option('against')} and the data can't both be standard input")
 
 
 def _matching(read: ReadScores, roles: ColumnRoles, against: Any) -> ReadScores:
@@ -263,7 +269,7 @@ def _sides(measure: Measure, read: ReadScores, reading: Reading) -> dict[Any, Si
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
+def naming_other(name: str) -> Iterator[None]:
     """Name the other rows in errors."""
     shown = option("against") + ("" if name == UNNAMED_ROWS else f" {name}")
     try:
@@ -287,7 +293,7 @@ def _paths(data: Any) -> list[str]:
     return [os.fsdecode(path) for path in given] if are_paths else []
 
 
-def _only(data: Any) -> Any:
+def only_path(data: Any) -> Any:
     """Return the only path of a list; other data are returned unchanged."""
     return data[0] if isinstance(data, (list, tuple)) and len(data) == 1 and is_path(data[0]) else data
 
@@ -299,7 +305,7 @@ def is_stdin(data: Any) -> bool:
 
 def form_of(data: Any, other: Any, form: CsvForm) -> CsvForm:
     """Return the form of CSV files for data; none if they are of another format and `other` may be CSV."""
-    return CsvForm() if other is not None and not may_be_csv(data) and may_be_csv(_only(other)) else form
+    return CsvForm() if other is not None and not may_be_csv(data) and may_be_csv(only_path(other)) else form
 
 
 def may_be_csv(data: Any) -> bool:

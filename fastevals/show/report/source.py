@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, listed, naming_rows, show
@@ -27,17 +29,20 @@ from fastevals.reading.columns import (
     ColumnRoles,
     are_summaries,
     join_columns,
+    share_numbers,
 )
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.files import expand_files, open_source
 from fastevals.reading.named_files import FILE, as_paths, names_of_files, open_named_files
 from fastevals.reading.rows import LeftOut
+from fastevals.reading.segments import Whole
 from fastevals.reading.sources import ReadFiles, Reading, data_name, is_path
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
+from fastevals.show.report.against import OtherSides, OtherTotals
 from fastevals.show.report.costs import (
     check_cost_options,
     costs_by_outcome,
@@ -49,22 +54,22 @@ from fastevals.show.report.document import Report
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
+    PredictedRows,
     as_plan,
     column_metrics,
     read_intervals,
     why_no_squares,
     why_unknown_squares,
 )
+from fastevals.show.report.kinds import MAPE
 from fastevals.show.report.measure import Measure
 from fastevals.show.report.measure_predictions import (
-    MAPE,
     MOST_ESTIMATED,
     MOST_SORTED,
     NORMAL,
     NOT_MEASURED,
     OF_EACH,
     MeasurePredictions,
-    PredictedRows,
     defined_metrics,
     measure_matrix,
     with_class_intervals,
@@ -73,10 +78,14 @@ from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import DividedRows
 from fastevals.show.report.read_scores import (
     ReadScores,
+    check_against,
     form_of,
     grouped_rows,
     may_be_csv,
+    naming_other,
+    only_path,
     open_scores,
+    other_name,
     read_counts,
     read_other,
     read_rows,
@@ -100,11 +109,6 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         return report_scores(data, options, form, n_pictured)
     if _has_cost_columns(options):
         refuse_costs(options)
-    if options.against is not None:
-        raise ValueError(
-            f"{option('against')} goes with scores; to compare predictions with other rows, call bootstrap_unpaired "
-            "with the pairs (y_true, y_pred)"
-        )
     refuse(options, SCORES, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
 
@@ -307,6 +311,11 @@ class OpenedPredictions(NamedTuple):
     n_weightless: int
     left_out: LeftOut
     files: ReadFiles | None
+    clusters: Any = None  # values of the column of clusters; rows have indices into them
+
+    def with_groups(self, groups: NDArray[np.intp]) -> OpenedPredictions:
+        """Return the same predictions with other numbers of the clusters."""
+        return self._replace(rows=self.rows._replace(groups=groups))
 
 
 def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> OpenedPredictions:
@@ -354,7 +363,7 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         copies = None
         if frequency_weight is not None:
             copies = as_frequencies(called[frequency_weight], columns[frequency_weight])
-        drawn_together = None if groups is None else columns.encode_groups(called[groups], groups)
+        clusters, drawn_together = (None, None) if groups is None else columns.code_groups(called[groups], groups)
         groupings = grouped_rows(columns, roles)
     rows, n_weightless = PredictedRows(true, predicted, weights, drawn_together), 0
     times: Any = weights if copies is None else copies
@@ -363,8 +372,43 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
         groupings = [grouped.take(kept) for grouped in groupings]
     return OpenedPredictions(
-        columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out, source.files
+        columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out, source.files, clusters
     )
+
+
+def open_other_predictions(
+    data: Any, own: OpenedPredictions, options: ReportOptions, form: CsvForm, measure: MeasurePredictions
+) -> tuple[OtherSides, OpenedPredictions]:
+    """Read the rows of --against by the same rules; return them, and the data with clusters that both sides share."""
+    against = only_path(options.against)
+    check_against(data, against, measure.plan)
+    name = other_name(against, data)
+    with naming_other(name):
+        if counts_predictions(against) or are_summaries(against):
+            raise ValueError("it has counts, and predictions are compared with rows")
+        classes = own.classes
+        pos_label = options.pos_label if classes is None else classes.pos_label
+        read_as = replace(options, against=None, pos_label=pos_label)
+        its = open_predictions(against, read_as, form_of(against, data, form))
+        _check_same_classes(own, its)
+        if own.rows.groups is not None and its.rows.groups is not None:
+            named = [(list(own.clusters), own.rows.groups), (list(its.clusters), its.rows.groups)]
+            codes = share_numbers(named)
+            own, its = own.with_groups(codes[0]), its.with_groups(codes[1])
+        sides = measure.sides(its.rows, its.groupings, own.roles.segments)
+    whole = sides.pop(Whole.ROWS, None)
+    totals = OtherTotals(its.rows.true.size, None, its.left_out, its.n_weightless, its.files)
+    return OtherSides(name, own.roles, sides, (None, None), totals, whole), own
+
+
+def _check_same_classes(own: OpenedPredictions, its: OpenedPredictions) -> None:
+    """Raise if two sides have no class in common, or if one is positive and the other rows have more classes."""
+    if own.classes is None or its.classes is None:
+        return
+    mine, others = own.classes.labels.tolist(), its.classes.labels.tolist()
+    is_wrong = not set(others) <= set(mine) if own.classes.pos_label is not None else not set(others) & set(mine)
+    if is_wrong:
+        raise ValueError(f"it has the classes {listed(others)}, and the data has {listed(mine)}")
 
 
 def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
@@ -378,9 +422,13 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         models = tuple(options.pred or ())
         with_reference_first(models[:1] or ("pred",), options.reference)
         return report_counted(data, models, plan, options)
-    title, roles, rows, groupings, classes, n_weightless, left_out, files = open_predictions(data, options, form)
-    kind = roles.kind
-    measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress, options.trend)
+    opened = open_predictions(data, options, form_of(data, options.against, form))
+    kind, other = opened.roles.kind, None
+    measure = MeasurePredictions(kind, opened.classes, plan, n_pictured, options.progress, options.trend)
+    if options.against is not None:
+        other, opened = open_other_predictions(data, opened, options, form, measure)
+        measure = measure._replace(other=other)
+    title, roles, rows, groupings, classes, n_weightless, left_out, files, _ = opened
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals, because there are more than {MOST_ESTIMATED}.")
@@ -394,10 +442,15 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     if options.trend:
         values = file_values(data, options, roles)
         measured["trend"] = make_trend(roles, measured, tuple(metrics), None, left_out, values, options.min_labelled)
+    of_other = None
+    if other is not None:
+        of_other = other.told(
+            roles.segments.key(block.by, block.value) if block.by else None for block in measured["blocks"]
+        )
     return Report(
         title, roles, tuple(metrics), **measured, n_weightless=n_weightless,
         left_out=left_out, not_measured=tuple(not_measured), files=files, **_classes(classes),
-        reference=options.reference,
+        reference=options.reference, against=of_other,
     )  # fmt: skip
 
 
@@ -418,6 +471,10 @@ def report_counted(
     """Report on the counts of one model."""
     kind, truth = type(data).__name__, options.target or options.label
     refuse(options, ROWS, f", but data is a {kind}")
+    if options.against is not None:
+        raise ValueError(
+            f"{option('against')} compares rows of predictions, and data is a {kind}: call bootstrap_unpaired with both"
+        )
     if len(models) > 1:
         raise ValueError(f"{option('pred')} must be one name, because a {kind} holds one model, got {list(models)}")
     model = models[0] if models else "pred"

@@ -56,10 +56,11 @@ def _other_sentences(report: ReportData, block: ReportBlock, metric: str, confid
     """Say for each model whether a metric differs from its own on the rows of --against."""
     if report.against is None:
         return []
-    title, where = metric_title(metric), printable(report.against.name)
+    where, ranked_by = printable(report.against.name), REPORT_KINDS[report.roles.kind].ranked_by
     said = []
     for pair in block.against:
-        each = pair.metrics.get(metric)
+        metric = next((name for name in (metric, *ranked_by) if name in pair.metrics), metric)
+        each, title = pair.metrics.get(metric), metric_title(metric)
         if each is None or math.isnan(each.value):
             continue
         name = printable(pair.model)

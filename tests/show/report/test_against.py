@@ -187,6 +187,7 @@ def test_blocks_are_paired_by_value(tmp_path: Path) -> None:
         "n_samples": 150 - 150 + len(yesterday["y"]),
         "n_positives": yesterday["y"].sum(),
         "why_none": "",
+        "why_fewer": "",
     }
     assert report.to_dict()["against"]["only_in_against"] == [0]
     assert "only in b.csv: g = 0" in report.to_text()

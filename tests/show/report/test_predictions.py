@@ -353,7 +353,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"label": "y", "pred": "old", "score": "w"}, "score and pred exclude each other: scores, or what models predict"),
     ({"label": "y", "pred": "old", "threshold": 0.5}, "threshold goes with scores"),
     ({"label": "y", "pred": "old", "cost_fp": 2}, "cost_fp goes with scores"),
-    ({"label": "y", "pred": "old", "against": "x.fe"}, "against goes with scores"),
+    ({"label": "y", "pred": "old", "against": "x.fe"}, "against x.fe: it has counts"),
     ({"label": "y", "pred": "old", "n_resamples": 3}, "n_resamples must be at least"),
     ({"target": "y", "pred": "w"}, "target 'y'"),
 ]
