@@ -45,8 +45,8 @@ examples:
   fastevals gate scores.parquet --rules gate.toml --format json > receipt.json
 
 A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
-passes in about 5 % of samples or fewer. It fails by a bound that is simultaneous
-over rules and segments. Otherwise it is undecided, and the output says why.
+passes in about 5 % of samples or fewer. It fails by a simultaneous bound over
+all rules and segments. Otherwise it is undecided, and the output says why.
 
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
 in Python: label = "y". --format json prints a receipt with seed, versions and
