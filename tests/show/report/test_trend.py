@@ -100,7 +100,7 @@ def test_a_day_without_labels_and_an_empty_file_are_gaps(files: list[str]) -> No
     assert found.to_html()
 
 
-def test_the_text_says_which_day_differs_and_pages_have_a_picture(files: list[str], tmp_path: Path) -> None:
+def test_the_text_says_which_day_differs_and_pages_have_a_picture(files: list[str]) -> None:
     found = report(files, **OPTIONS)
     text = " ".join(found.to_text().split())
     assert "AUC of a differs significantly from the mean of the other values at " in text
@@ -109,6 +109,10 @@ def test_the_text_says_which_day_differs_and_pages_have_a_picture(files: list[st
     assert "Trend over file" in found.to_markdown()
     frame = found.to_frame("pandas")
     assert (frame["metric"] == "roc_auc(trend)").sum() == 3
+
+
+@pytest.mark.slow
+def test_the_folder_has_a_picture_of_the_trend(files: list[str], tmp_path: Path) -> None:
     arguments = ["--label", "y", "--score", "a", "--trend", "--on-missing-label", "drop", "--resamples", "19"]
     assert fastevals.show.cli.main(["report", *files, *arguments, "--out", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / "trend.png").is_file()
