@@ -36,18 +36,23 @@ MAX_RESAMPLES = 1_000_000_000
 LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # for confidence levels so small that alpha rounds to 1
 
 
+@cache
+def _field_names(kind: type[Any]) -> list[str]:
+    return [each.name for each in fields(kind)]
+
+
 class Frozen(Result):
     """A dataclass that is shown as rows and, by `to_dict`, as strict JSON; its arrays are read-only, also in copies."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, each.name)
+        for name in _field_names(type(self)):  # type: ignore[arg-type]
+            value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 view = value.view()
                 view.flags.writeable = False
-                object.__setattr__(self, each.name, view)
+                object.__setattr__(self, name, view)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]

@@ -313,7 +313,8 @@ def ranking_metric(
 def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit: float) -> RankingMetric:
     if not isinstance(spec, MetricSpec):
         return RankingMetric(_checked_number(spec), Detail.THRESHOLDS)
-    check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of_scores], None)
+    if spec.name not in METRICS or not METRICS[spec.name].of_scores:
+        check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of_scores], None)
     entry = METRICS[spec.name]
     if entry.of == "cells":
         return _at_a_threshold(spec, unit)

@@ -169,6 +169,11 @@ def _abs_informedness_parts(at: Cells) -> tuple[Any, Any]:
     return abs(numerator), denominator
 
 
+def _exact(number: Any) -> int | Fraction:
+    """Return a count as it is, and a sum of weights as a fraction."""
+    return number if isinstance(number, int) else Fraction(number)
+
+
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     """Return the value at which precision = recall: as many rows are predicted positive as are positive.
 
@@ -176,14 +181,14 @@ def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
     """
     if not counts.n_pos:
         return UNDEFINED_POINT
-    n_pos = Fraction(counts.n_pos)
+    n_pos = _exact(counts.n_pos)
 
-    def predicted(row: int) -> Fraction:
-        return Fraction(counts.tps[row].item()) + Fraction(counts.fps[row].item())
+    def predicted(row: int) -> int | Fraction:
+        return _exact(counts.tps[row].item()) + _exact(counts.fps[row].item())
 
     row = bisect_left(range(counts.thresholds.size), n_pos, key=predicted)
     row = min(row, counts.thresholds.size - 1)
-    share = min((n_pos - predicted(row - 1)) / (predicted(row) - predicted(row - 1)), Fraction(1))
+    share = min(Fraction(n_pos - predicted(row - 1)) / (predicted(row) - predicted(row - 1)), Fraction(1))
     before, after = Fraction(counts.tps[row - 1].item()), Fraction(counts.tps[row].item())
     tp = before + share * (after - before)
     return OperatingPoint(float(tp / n_pos), python_number(counts.thresholds[row])) if tp else UNDEFINED_POINT
@@ -195,14 +200,16 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
         return UNDEFINED_POINT
     if as_flag("on_hull", on_hull):
         counts = hull(counts)
-    n_pos, n_neg = Fraction(counts.n_pos), Fraction(counts.n_neg)
+    n_pos, n_neg = _exact(counts.n_pos), _exact(counts.n_neg)
 
-    def rates(row: int) -> tuple[Fraction, Fraction]:
-        return Fraction(counts.fps[row].item()) / n_neg, Fraction(counts.tps[row].item()) / n_pos
+    def scaled(row: int) -> int | Fraction:
+        """Return (FPR + TPR) n_pos n_neg."""
+        return _exact(counts.fps[row].item()) * n_pos + _exact(counts.tps[row].item()) * n_neg
 
-    row = bisect_left(range(counts.thresholds.size), Fraction(1), key=lambda row: rates(row)[0] + rates(row)[1])
-    (fpr0, tpr0), (fpr1, tpr1) = rates(row - 1), rates(row)
-    share = (1 - fpr0 - tpr0) / (fpr1 + tpr1 - fpr0 - tpr0)
+    row = bisect_left(range(counts.thresholds.size), n_pos * n_neg, key=scaled)
+    before, after = scaled(row - 1), scaled(row)
+    share = Fraction(n_pos * n_neg - before) / (after - before)
+    fpr0, fpr1 = (Fraction(counts.fps[at].item()) / n_neg for at in (row - 1, row))
     return OperatingPoint(float(fpr0 + share * (fpr1 - fpr0)), python_number(counts.thresholds[row]))
 
 
