@@ -291,6 +291,7 @@ def gate(
     cost_tp_column: str | None = None,
     nightly: Any = None,
     night: str | None = None,
+    min_labelled: float | None = None,
     undecided: Undecided = "undecided",
     plan: bool = False,
     n_resamples: int = 9999,
@@ -354,6 +355,9 @@ def gate(
     night : str, optional
         Name of the night in the state file; by default the name of the data's file. If the state file has this night
         already, its record is replaced.
+    min_labelled : float in [0, 1], optional
+        With ``on_missing_label="drop"``, all rules are undecided if a smaller share of rows has a label. With
+        `nightly`, the night is then not recorded: ask again when its labels have arrived.
     undecided : {"undecided", "pass", "fail"}
         What an undecided gate counts as; by default it has its own exit status.
     plan : bool

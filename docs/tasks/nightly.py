@@ -1,157 +1,62 @@
-"""Measure today's scores, compare them with yesterday's, and report whether the model got worse: a nightly batch job.
+"""Decide every night whether a model is as good as on the day of its release: a nightly batch job.
 
-    python nightly.py scores/2026-11-24.parquet scores/2026-11-25.parquet   # yesterday's, today's
+    python nightly.py scores/2026-11-25.parquet --reference release.json --state nights.json
 
-Exit status: 0 no alarm, 3 alarm, 4 undecided, 2 error. 1 is a crash of this script.
+Exit status: 0 pass, 3 fail (alarm), 4 undecided, 2 error. 1 is a crash of this script.
 
-A day is counted once. Its summary, some hundred kilobytes, is kept next to the scores with a fingerprint of the file,
-and is made again if the file has changed. If the file of a day is gone, its summary is used.
+The file of a day is counted once. Its summary, some hundred kilobytes, is kept next to the file as FILE.fe. It is made
+again if the file has changed, and is used if the file is gone.
 """
 
-from __future__ import annotations
-
 import argparse
-import contextlib
-import hashlib
-import json
-import os
 import sys
-import uuid
 from pathlib import Path
 
-from pyarrow import ArrowException
-from pyarrow.parquet import ParquetFile
+from fastevals import gate
+from fastevals.scale import cached_summary
 
-from fastevals import Interval, bootstrap_unpaired
-from fastevals.scale import RankingSummary
-
-LABEL, SCORE = "y", "p"  # columns
-METRICS = ["roc_auc", "average_precision"]
-TOLERATED = (
-    0.02  # loss of AUC per day that raises no alarm; the interval should be narrower
+COLUMNS = {"label": "y", "score": "p", "on_missing_label": "drop"}
+RULES = ["roc_auc not worse than champion by 0.02"]  # the champion is the reference
+MIN_LABELLED = (
+    0.95  # with a smaller share of labels, a day is undecided and not recorded
 )
-FEWEST = (
-    30  # rows of each class; with fewer, the bootstrap interval of an AUC is unreliable
-)
-NO_ALARM, ERROR, ALARM, UNDECIDED = 0, 2, 3, 4
-END = (
-    1 << 16
-)  # bytes; they contain a Parquet file's footer: the offsets, sizes and extremes of its columns
+ERROR = 2
 
 
-class UndecidedError(Exception):
-    """A day does not have enough rows or labels yet."""
-
-
-def origin(scores: Path) -> bytes | None:
-    """Return a fingerprint of a file: size, time of change and checksum of its end; None if there is no file."""
+def judge(day: str, reference: str, state: str) -> int:
+    """Add a day to the state, print what all days decide, and return the exit status."""
     try:
-        with scores.open("rb") as file:
-            status = os.fstat(file.fileno())
-            file.seek(max(status.st_size - END, 0))
-            end = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
-    except FileNotFoundError:
-        return None
-    found = {
-        "columns": [LABEL, SCORE],
-        "size": status.st_size,
-        "changed": status.st_mtime_ns,
-        "end": end,
-    }
-    return json.dumps(found).encode()
-
-
-def count(scores: Path) -> RankingSummary:
-    """Return the summary of the rows of a file."""
-    summary, n_late = RankingSummary(), 0
-    with ParquetFile(scores, page_checksum_verification=True) as file:
-        for name in (LABEL, SCORE):
-            if name not in file.schema_arrow.names:
-                raise ValueError(f"there is no column {name!r}")
-        for batch in file.iter_batches(columns=[LABEL, SCORE]):
-            n_late += batch[LABEL].null_count
-            if not n_late:
-                summary.update(batch[LABEL], batch[SCORE])
-    if n_late:
-        raise UndecidedError(f"{n_late} rows have no label yet")
-    if min(summary.n_positives, summary.n_negatives) < FEWEST:
-        counted = (
-            f"{summary.n_positives} positive and {summary.n_negatives} negative rows"
-        )
-        raise UndecidedError(f"{counted}; at least {FEWEST} of each are needed")
-    return summary
-
-
-def summary_of(scores: Path) -> RankingSummary:
-    """Return the summary of a day: the one that is kept, or a new one if the file has changed."""
-    kept, now = scores.with_suffix(".summary"), origin(scores)
-    with contextlib.suppress(
-        FileNotFoundError, ValueError
-    ):  # no summary is kept, or it is damaged
-        head, data = kept.read_bytes().split(b"\n", 1)
-        if now in (None, head):
-            return RankingSummary.from_bytes(data)
-    if now is None:
-        raise ValueError("neither the file nor a summary of it exists")
-    summary = count(scores)
-    if origin(scores) != now:
-        raise ValueError("it was rewritten while it was read")
-    write_whole(kept, now + b"\n" + summary.to_bytes())
-    return summary
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all, even if another process writes it too."""
-    part = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
-    try:
-        part.write_bytes(content)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def judge(yesterday: RankingSummary, today: RankingSummary) -> int:
-    """Print what changed and return the exit status: did the AUC fall by more than is tolerated?"""
-    changed = bootstrap_unpaired(today, yesterday, METRICS, n_resamples=1999, rng=0)
-    for name, difference in changed.items():
-        low, high = difference.confidence_interval
-        print(
-            f"{name}: {difference.value:+.4f} [{low:+.4f}, {high:+.4f}], p {difference.pvalue:.3f}"
-        )
-    interval: Interval = changed["roc_auc"].confidence_interval
-    if interval.high < -TOLERATED:
-        print(f"ALARM: the AUC fell by more than {TOLERATED}")
-        return ALARM
-    if interval.low >= -TOLERATED:
-        print(f"no alarm: the AUC did not fall by more than {TOLERATED}")
-        return NO_ALARM
-    print(
-        f"UNDECIDED: more rows are needed to decide whether the AUC fell by more than {TOLERATED}"
+        data, columns = cached_summary(day, **COLUMNS), {}
+    except ValueError:  # no row can be counted, or the gate says what is wrong
+        data, columns = day, COLUMNS
+    found = gate(
+        data,
+        RULES,
+        reference=reference,
+        nightly=state,
+        night=Path(day).name,
+        min_labelled=MIN_LABELLED,
+        **columns,
     )
-    return UNDECIDED
+    print(found)
+    return found.exit_status
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare two days and return the exit status."""
+    """Judge a day and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("day", help="the day's scores: Parquet, CSV or Arrow")
     parser.add_argument(
-        "days",
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help="Parquet: yesterday's scores, then today's",
+        "--reference",
+        required=True,
+        help="the receipt that pins the results at release",
     )
-    summaries = []
-    for day in parser.parse_args(arguments).days:
-        try:
-            summaries.append(summary_of(day))
-        except UndecidedError as reason:
-            print(f"UNDECIDED: {day}: {reason}")
-            return UNDECIDED
-        except (OSError, ValueError, ArrowException) as error:
-            print(f"ERROR: {day}: {error}", file=sys.stderr)
-            return ERROR
-    return judge(*summaries)
+    parser.add_argument("--state", required=True, help="the file that keeps the nights")
+    try:
+        return judge(**vars(parser.parse_args(arguments)))
+    except (OSError, ValueError) as error:
+        print(f"ERROR: {error}", file=sys.stderr)
+        return ERROR
 
 
 if __name__ == "__main__":

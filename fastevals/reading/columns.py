@@ -293,8 +293,7 @@ class _Loaded:
         sizes = [batch.n_rows if batch.kept is None else batch.kept.size for _, batch in self._batches]
         self._ends = list(accumulate(sizes))
         if not self._ends:
-            dropped = " that can be counted" if self.left_out.n_rows else ""
-            raise NoRowsError(f"{source.title} has no rows{dropped}")
+            raise NoRowsError.of(source.title, self.left_out)
 
     def _load(
         self, k: int, piece: Piece, watch: Callable[[int, int], None]

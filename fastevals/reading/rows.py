@@ -84,10 +84,6 @@ class Rows(NamedTuple):
         return cls(flags, scores, weights, values, groups)
 
 
-class NoRowsError(ValueError):
-    """The data have no rows, or none that can be counted."""
-
-
 class LeftOut(NamedTuple):
     """Numbers of rows left out because they can't be counted: in total, and by the column that lacks a value.
 
@@ -131,6 +127,19 @@ class LeftOut(NamedTuple):
         """Return the same numbers with values renamed; values that get the same name are merged."""
         parts = [LeftOut(by_value={names[value]: its}) for value, its in self.by_value.items()]
         return self._replace(by_value=LeftOut.total(parts).by_value)
+
+
+class NoRowsError(ValueError):
+    """The data have no rows, or none that can be counted; `left_out` has the numbers of those that can't be."""
+
+    def __init__(self, message: str, left_out: LeftOut | None = None) -> None:
+        super().__init__(message)
+        self.left_out = left_out or LeftOut()
+
+    @classmethod
+    def of(cls, title: str, left_out: LeftOut) -> NoRowsError:
+        """Return the error for a source by its title."""
+        return cls(f"{title} has no rows" + (" that can be counted" if left_out.n_rows else ""), left_out)
 
 
 class ColumnReader:
@@ -357,7 +366,7 @@ class RowReader(ColumnReader):
         if self.weight is not None and self.n_weightless:
             shown = self.names[self.weight]
             return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
-        return NoRowsError(f"{self.files.title} has no rows" + (" that can be counted" if self.n_dropped else ""))
+        return NoRowsError.of(self.files.title, self.left_out)
 
     @property
     def checksums(self) -> list[int]:

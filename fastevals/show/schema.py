@@ -546,8 +546,9 @@ class NightsOfGate(TypedDict):
     state: Annotated[str, "the state file"]
     night: Annotated[str, "tonight's name"]
     change: Annotated[
-        Literal["added", "replaced", "unchanged", "repeated"],
-        'what tonight did to the state; "repeated": another night has the same rows, so tonight is not added',
+        Literal["added", "replaced", "unchanged", "repeated", "late"],
+        'what tonight did to the state; "repeated": another night has the same rows, so tonight is not added; "late": '
+        "fewer rows have a label than --min-labelled, so tonight is not added",
     ]
     n_nights: Annotated[int, "nights in the state"]
     n_empty: Annotated[int, "nights without rows"]
@@ -623,6 +624,8 @@ class GateReceipt(JsonHead):
     n_negatives: Annotated[int | None, "negative rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
+    labelled: Annotated[float | None, "share of the rows that have a label; null without rows"]
+    min_labelled: Annotated[float | None, "--min-labelled"]
     pos_label: Annotated[Label | None, "the positive class"]
     row_costs: Annotated[
         dict[str, str | float] | None,

@@ -126,6 +126,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed(*GATE, "--rule", "auc better than t", "--rule", "auc >= 0.9 by k", "--undecided", "fail"),
         lambda: printed(*GATE, "--rule", "brier equivalent to t within 0.1", "--model", "s", *DROP, "--reference", "t"),
         lambda: printed("gate", "gaps.csv", *LABELS, *DROP, "--rule", "accuracy not worse than b by 0.3"),
+        lambda: printed(*GATE, *LATE, "--rule", "auc >= 0.1", "--model", "s", "--min-labelled", "1"),
         lambda: printed(*GATE, "--rule", "mean_cost <= 1 by k", "--model", "s", *BY_ROW),
         lambda: printed(*GATE, *NIGHTLY, "--night", "monday"),
         lambda: printed(*GATE, *NIGHTLY, "--night", "tuesday"),

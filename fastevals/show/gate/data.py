@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fastevals.infer.gate.decide import OUTCOMES, Decision, Levels, Outcome, worst_outcome
 from fastevals.infer.gate.rules import GateRule
-from fastevals.infer.sequential.state import Outcome as NightChange
+from fastevals.infer.sequential.state import Outcome as StateChange
 from fastevals.reading.rows import LeftOut
 from fastevals.show.gate.inputs import Input
 
+NightChange = StateChange | Literal["late"]  # "late": too few labels, so the night is not recorded
 EXIT_STATUS: dict[Outcome, int] = {"pass": 0, "fail": 3, "undecided": 4}
 
 
@@ -107,6 +108,8 @@ class GateData:
     cautions: tuple[str, ...] = ()
     nights: Nights | None = None
     row_costs: Mapping[str, Any] | None = None  # the column or cost of each outcome, if costs differ by row
+    labelled: float = math.nan  # share of the rows that have a label; NaN without rows
+    min_labelled: float | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -39,6 +39,7 @@ from fastevals.show.gate.words import (
     nights_notes,
     nights_text,
     rule_sentence,
+    share_text,
     verdict,
 )
 from fastevals.show.report.costs import describe_costs
@@ -184,6 +185,8 @@ def _facts(found: GateData) -> Iterator[Fact]:
     yield Fact("rows", rows_text(found.sizes) + (" (tonight)" if found.nights is not None else ""))
     if found.left_out.n_rows:
         yield Fact("dropped", describe_left_out(found.left_out, found.roles.lacking))
+    if found.labelled < 1:
+        yield Fact("labelled", f"{share_text(found.labelled)} of the rows")
     if found.n_weightless:
         yield Fact("weightless", f"{found.n_weightless:,} rows with weight 0 are left out")
     if found.row_costs is not None:
@@ -204,7 +207,8 @@ def _facts(found: GateData) -> Iterator[Fact]:
     ]
     if any(each is not None and each.n_replicates for each in decisions):
         methods.add(f"bootstraps have {found.n_resamples:,} replicates and seed {found.seed}")
-    yield Fact("methods", "; ".join(sorted(methods, key=lambda each: (each.startswith("bootstraps have"), each))))
+    if methods:
+        yield Fact("methods", "; ".join(sorted(methods, key=lambda each: (each.startswith("bootstraps have"), each))))
     if found.nights is not None:
         yield Fact("clusters", INDEPENDENT_NIGHTS)
     elif found.roles is not None and found.roles.groups is None:
@@ -238,6 +242,8 @@ def receipt(found: GateData) -> dict[str, Any]:
             "n_negatives": found.sizes.n_negatives,
             "n_dropped": found.left_out.n_rows,
             "dropped": {} if roles is None else left_out_values(roles, found.left_out),
+            "labelled": found.labelled,
+            "min_labelled": found.min_labelled,
             "pos_label": found.pos_label,
             "row_costs": found.row_costs,
             "level": found.levels.passing,

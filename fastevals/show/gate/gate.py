@@ -16,16 +16,18 @@ from fastevals.infer.gate.decide import Decision, Levels, decide
 from fastevals.infer.gate.evidence import difference
 from fastevals.infer.gate.rules import CALIBRATION, CHAMPION, GateRule, bind_rules, check_consistent, parse_rules
 from fastevals.reading.csv import CsvForm
+from fastevals.reading.rows import LeftOut
 from fastevals.results import MAX_RESAMPLES, NOWHERE
 from fastevals.show.commands import checked
 from fastevals.show.gate.data import Judged, OtherModel, RuleResult, worst_first
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.inputs import Input
-from fastevals.show.gate.nightly import judge_nights, nights_cautions, open_night
+from fastevals.show.gate.nightly import judge_nights, late_night, nights_cautions, open_night
 from fastevals.show.gate.opened import Champion, model_of, open_champion
 from fastevals.show.gate.options import GateOptions
 from fastevals.show.gate.plan import GatePlan, plan_gate
 from fastevals.show.gate.sides import JudgedSide
+from fastevals.show.gate.words import late_text
 from fastevals.show.options import takes
 
 
@@ -100,6 +102,10 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
         option("confidence_level"), options.confidence_level, low=0.5, high=1, open_low=True, open_high=True
     )
     check_integer(option("n_resamples"), options.n_resamples, low=1, high=MAX_RESAMPLES)
+    if options.min_labelled is not None:
+        check_number(option("min_labelled"), options.min_labelled, low=0, high=1)
+        if options.plan:
+            raise ValueError(f"{option('plan')} does not go with {option('min_labelled')}: a plan decides nothing")
     options = replace(options, rng=seed_number(option("rng"), options.rng))
     opened, why_empty = open_night(data, options, parsed, form)
     model = _judged_model(opened.models, parsed, options)
@@ -123,15 +129,40 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     labels = dict.fromkeys(rule.label for rule in bound)
     pinned = {label: whole.estimate(label, model) for label in labels}
     inputs, facts, nights = (*own_inputs, *champion.inputs), opened.facts(), None
-    if options.nightly is not None:
+    labelled = _labelled(whole.sizes.n_samples, facts["left_out"], opened.roles.truth)
+    if options.min_labelled is not None and labelled < options.min_labelled:
+        results = [_undecided(each, late_text(labelled, options.min_labelled)) for each in results]
+        nights = late_night(data, options)
+    elif options.nightly is not None:
         results, nights = judge_nights(opened, options, results, model, champion, levels, whole, inputs)
     has_costs = facts.get("row_costs") is not None
     cautions = [*_cautions(bound, champion, results, has_costs=has_costs), *nights_cautions(nights, why_empty)]
     return GateResult(
         opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
         options.undecided, options.n_resamples, options.rng, inputs=inputs, pinned=pinned,
-        roles=None if why_empty else opened.roles, cautions=tuple(cautions), nights=nights, **facts,
+        roles=opened.roles, cautions=tuple(cautions), nights=nights, labelled=labelled,
+        min_labelled=options.min_labelled, **facts,
     )  # fmt: skip
+
+
+def _labelled(n_samples: int, left_out: LeftOut, truth: str) -> float:
+    """Return the share of rows that have a label; NaN without rows."""
+    n = n_samples + left_out.by_column.get(truth, 0)
+    return n_samples / n if n else math.nan
+
+
+def _undecided(result: RuleResult, reason: str) -> RuleResult:
+    """Return a rule's result without a decision."""
+    judged = [
+        each._replace(
+            decision=replace(
+                each.decision, outcome="undecided", interval=NOWHERE, method="", reason=reason, detectable=math.nan,
+                times_rows=math.nan, assumed=math.nan, caution="", n_replicates=0,
+            )
+        )
+        for each in result.judged
+    ]  # fmt: skip
+    return replace(result, judged=tuple(judged))
 
 
 def _bound(rules: Sequence[GateRule], models: Sequence[str], champion: Champion) -> tuple[GateRule, ...]:

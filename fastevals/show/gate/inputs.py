@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastevals.scale.payload import Summary
+
 
 class Input(NamedTuple):
     """A file, or the columns of a frame."""
@@ -24,6 +26,12 @@ def input_of_file(role: str, path: str) -> Input:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         return Input(role, os.path.basename(path), file.tell(), digest.hexdigest())
+
+
+def input_of_summary(role: str, summary: Summary) -> Input:
+    """Return the identity of counts in memory."""
+    content = summary.to_bytes()
+    return Input(role, type(summary).__name__, len(content), hashlib.sha256(content).hexdigest())
 
 
 def input_of_arrays(role: str, name: str, columns: Iterable[tuple[str, Any]]) -> Input:

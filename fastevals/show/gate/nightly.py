@@ -6,7 +6,7 @@ import glob
 import hashlib
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,21 +33,27 @@ from fastevals.show.gate.sides import JudgedSide
 
 
 def open_night(data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm) -> tuple[Opened, str]:
-    """Open tonight's rows; return them and, if there are none, the reason. Some earlier night must have rows."""
-    if options.nightly is None:
-        if options.night is not None:
-            raise ValueError(f"{option('night')} needs {option('nightly')}, the file that keeps the nights")
-        return open_rows(data, options, rules, form, "data"), ""
-    _check(options, rules)
-    _night_name(data, options)
-    path = _state_path(options)
-    state = read_state(path, None)
+    """Open the rows; return them and, if there are none, the reason.
+
+    There may be no rows only if an earlier night had some, or if their labels are late.
+    """
+    identity: Mapping[str, Any] = {}
+    if options.nightly is not None:
+        _check(options, rules)
+        _night_name(data, options)
+        identity = read_state(_state_path(options), None).identity
+    elif options.night is not None:
+        raise ValueError(f"{option('night')} needs {option('nightly')}, the file that keeps the nights")
     try:
         return open_rows(data, options, rules, form, "data"), ""
     except NoRowsError as error:
-        if not state.nights:
+        truth, models = options.label or options.target, options.score or options.pred
+        waits = options.min_labelled is not None and truth in error.left_out.by_column and models
+        if not identity and not waits:
             raise
-        return EmptySource(data, options, state.identity), str(error)
+        kind = "scores" if options.score else "labels" if options.target is None else "targets"
+        identity = identity or {"kind": kind, "pos_label": options.pos_label}
+        return EmptySource(data, options, identity, error.left_out), str(error)
 
 
 def _check(options: GateOptions, rules: Sequence[GateRule]) -> None:
@@ -125,6 +131,15 @@ def judge_nights(
     return results, nights
 
 
+def late_night(data: Any, options: GateOptions) -> Nights | None:
+    """Return the nights of the state, to which a night with too few labels is not added; None without a state."""
+    if options.nightly is None:
+        return None
+    state = read_state(_state_path(options), None)
+    n_empty = _n_empty(state) if state.rules else 0
+    return Nights(str(options.nightly), _night_name(data, options), "late", len(state.nights), n_empty)
+
+
 def _identity(
     opened: Opened, options: GateOptions, rules: Sequence[GateRule], model: str, champion: Champion
 ) -> dict[str, Any]:
@@ -138,11 +153,18 @@ def _identity(
         "label": opened.roles.truth,
         "models": list(opened.models),
         "kind": opened.kind,
-        "pos_label": None if facts["pos_label"] is None else str(facts["pos_label"]),
+        "pos_label": _label_text(facts["pos_label"]),
         "reference": champion.name,
         "reference_sha256": reference,
         "frequency_weight": options.frequency_weight,
     }
+
+
+def _label_text(label: Any) -> str | None:
+    """Return a label as text; 1.0 is 1, because missing labels make a column of integers one of floats."""
+    if isinstance(label, (float, np.floating)) and label == int(label):
+        label = int(label)
+    return None if label is None else str(label)
 
 
 def _fingerprint(inputs: Sequence[Input]) -> str:
@@ -224,7 +246,7 @@ def nights_cautions(nights: Nights | None, why_empty: str) -> Iterator[str]:
     """Yield what a user must know of tonight's record."""
     if nights is None:
         return
-    if why_empty:
+    if why_empty and nights.change != "late":
         yield f"{why_empty}: the night is counted and changes nothing."
     if nights.change == "replaced":
         yield (

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,17 @@ from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.measure.registry import METRICS
-from fastevals.reading.columns import are_summaries
+from fastevals.reading.columns import ColumnRoles, are_summaries
 from fastevals.reading.csv import CsvForm
+from fastevals.reading.rows import LeftOut
 from fastevals.reading.segments import crossed
 from fastevals.reading.sources import is_path
 from fastevals.scale.paired import JointSums
+from fastevals.scale.payload import Summary
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.gate.data import OtherModel, Pinned, Sizes
 from fastevals.show.gate.document import GateResult
-from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file
+from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file, input_of_summary
 from fastevals.show.gate.options import GateOptions, reading_options
 from fastevals.show.gate.sides import (
     Counted,
@@ -171,7 +172,7 @@ class ScoredSource:
             return tuple(files)
         rows = self.read.rows
         if rows is None:
-            return ()
+            return (input_of_summary(self.role, self.data),) if isinstance(self.data, Summary) else ()
         columns = [("label", rows.positive), *rows.scores.items()]
         columns += [("weight", rows.weights)] if rows.weights is not None else []
         columns += zip(OUTCOMES, rows.amounts or (), strict=False)
@@ -237,12 +238,13 @@ class PredictedSource:
 class EmptySource:
     """The data of a night without rows: models, kind and classes are taken from the state."""
 
-    def __init__(self, data: Any, options: GateOptions, identity: Mapping[str, Any]) -> None:
+    def __init__(self, data: Any, options: GateOptions, identity: Mapping[str, Any], left_out: LeftOut) -> None:
         models = options.score or options.pred or identity["models"]
         self.models = (models,) if isinstance(models, str) else tuple(models)
-        self.kind, self.positive = identity["kind"], identity["pos_label"]
+        self.kind, self.positive, self.left_out = identity["kind"], identity["pos_label"], left_out
         self.data, self.title = data, " ".join(files_of(data)) or type(data).__name__
-        self.roles = SimpleNamespace(truth=options.label or options.target or identity["label"], groups=None)
+        truth = options.label or options.target or identity["label"]
+        self.roles = ColumnRoles.checked(truth, self.models, None, options.frequency_weight, kind=self.kind)
 
     def sides(self, by: tuple[str, ...]) -> Iterator[tuple[Any, JudgedSide]]:
         """Yield all rows, which are none."""
@@ -253,8 +255,8 @@ class EmptySource:
         raise NotImplementedError
 
     def facts(self) -> dict[str, Any]:
-        """Return the positive class."""
-        return {"pos_label": self.positive}
+        """Return the positive class and the rows that are left out."""
+        return {"pos_label": self.positive, "left_out": self.left_out}
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files."""

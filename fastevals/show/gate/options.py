@@ -69,6 +69,11 @@ class GateOptions:
         "NAME", "name of the night (the file's name)",
         """str, optional: Name of the night in the state file; by default the name of the data's file. If the state file
         has this night already, its record is replaced.""")
+    min_labelled: float | None = own(
+        "SHARE", "be undecided if a smaller share of rows has a label",
+        """float in [0, 1], optional: With ``on_missing_label="drop"``, all rules are undecided if a smaller share of
+        rows has a label. With `nightly`, the night is then not recorded: ask again when its labels have arrived.""",
+        parse_number)
     undecided: Undecided = own(
         "", "count an undecided gate as passed or failed",
         """{"undecided", "pass", "fail"}: What an undecided gate counts as; by default it has its own exit
@@ -99,5 +104,8 @@ class GateOptions:
 def reading_options(options: GateOptions, by: tuple[str, ...], **changes: Any) -> ReportOptions:
     """Return the report's options that read the same rows, with the segments of the rules."""
     shared = {name for name in OF_REPORT if name in {each.name for each in dataclasses.fields(options)}}
-    kept = {name: getattr(options, name) for name in shared - {"n_resamples", "confidence_level", "reference"}}
+    kept = {
+        name: getattr(options, name)
+        for name in shared - {"n_resamples", "confidence_level", "reference", "min_labelled"}
+    }
     return ReportOptions(**{**kept, "by": by or None, **changes})

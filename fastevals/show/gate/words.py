@@ -172,6 +172,16 @@ def _needs(rule: GateRule, each: Judged) -> Iterator[str]:
         yield _lacking(rule, decision, each.sizes)
 
 
+def share_text(share: float) -> str:
+    """Return a share in percent, rounded down so that it does not look larger than it is."""
+    return f"{math.floor(1000 * share + 1e-9) / 10:g} %"
+
+
+def late_text(share: float, least: float) -> str:
+    """Return why a gate is undecided whose labels are late."""
+    return f"{share_text(share)} of the rows have a label, {100 * least:g} % are needed"
+
+
 def nights_text(nights: Nights) -> str:
     """Return how many nights a state has, and what tonight changed."""
     empty = f", {nights.n_empty} without rows" if nights.n_empty else ""
@@ -179,6 +189,7 @@ def nights_text(nights: Nights) -> str:
         "added": "is added",
         "replaced": "replaces its record",
         "unchanged": "is recorded already, with the same rows",
+        "late": "is not recorded, because its labels are late",
         "repeated": f"is not added, because {nights.same_as!r} has the same rows",
     }
     return f"{nights.n_nights:,} in {printable(nights.state)}{empty}; {nights.night!r} {changed[nights.change]}"

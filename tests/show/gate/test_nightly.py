@@ -332,6 +332,74 @@ def test_what_is_refused(state, rule, options, message):
     assert not state.exists()
 
 
+# Late labels -------------------------------------------------------------------------------------------------------
+
+
+def late(columns, labelled, seed=0):
+    """Return columns in which some rows have no label yet."""
+    known = np.random.default_rng(seed).random(columns["y"].size) < labelled
+    return {**columns, "y": np.where(known, columns["y"], math.nan)}
+
+
+@pytest.mark.parametrize("labelled", [0.0, 0.5, 0.8])
+def test_a_night_with_late_labels_is_undecided_and_not_recorded(state, labelled):
+    options = {"on_missing_label": "drop", "min_labelled": 0.9}
+    columns = late(night(9), labelled)
+    first = ask(state, columns, "late", **options)
+    assert (first.outcome, first.exit_status, first.nights.change, state.exists()) == ("undecided", 4, "late", False)
+    assert asked(state, range(3), **options).outcome == "pass"
+    before = state.read_bytes()
+    found = ask(state, columns, "late", **options)
+    assert (found.outcome, state.read_bytes()) == ("undecided", before)
+    assert found.nights == (str(state), "late", "late", 3, 0, None)
+    share = np.mean(~np.isnan(columns["y"]))
+    assert found.labelled == pytest.approx(share)
+    flat = " ".join(found.to_text().split())
+    assert "'late' is not recorded, because its labels are late" in flat
+    shown = f"{math.floor(1000 * share) / 10:g} %"
+    assert flat.count(f"{shown} of the rows have a label, 90 % are needed.") == 3
+    assert f"labelled {shown} of the rows" in flat
+    values = found.to_dict()
+    assert (values["labelled"], values["min_labelled"], values["nightly"]["change"]) == (share, 0.9, "late")
+    assert all(math.isnan(each.worst.decision.interval.low) for each in found.results)
+    assert ask(state, late(night(9), 0.97), "late", **options).nights.change == "added"
+    assert ask(state, night(9), "late", **options).nights.change == "replaced"
+
+
+def test_a_gate_without_nights_waits_for_labels_too(tmp_path, capsys):
+    rule, roles = "accuracy >= 0.6", {"label": "y", "pred": "new", "on_missing_label": "drop"}
+    columns = late({"y": night(0)["y"], "new": (night(0)["new"] > 0.5).astype(int)}, 0.5)
+    assert fastevals.gate(columns, rule, **roles).outcome == "pass"
+    assert fastevals.gate(columns, rule, min_labelled=0.4, **roles).outcome == "pass"
+    found = fastevals.gate(columns, rule, min_labelled=0.9, undecided="fail", **roles)
+    assert (found.outcome, found.exit_status, found.nights) == ("undecided", 3, None)
+    file = write(tmp_path / "n.csv", {name: ["" if value != value else value for value in each.tolist()]
+                                      for name, each in late(night(0), 0.5).items()})  # fmt: skip
+    arguments = ["gate", str(file), "--label", "y", "--score", "new", "--rule", "roc_auc >= 0.7"]
+    assert main([*arguments, "--on-missing-label", "drop", "--min-labelled", "0.9"]) == 4
+    assert main([*arguments, "--min-labelled", "0.9"]) == 2  # rows without a label are an error, unless dropped
+    capsys.readouterr()
+
+
+def test_all_rows_have_labels():
+    found = fastevals.gate(night(0), "roc_auc >= 0.7", **ROLES, min_labelled=1)
+    assert (found.outcome, found.labelled) == ("pass", 1.0)
+    assert "labelled" not in found.to_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_labelled": 1.5}, r"min_labelled must be in \[0, 1\], got 1.5"),
+        ({"min_labelled": "many"}, "min_labelled must be a number"),
+        ({"min_labelled": 0.9, "plan": True}, "plan does not go with min_labelled: a plan decides nothing"),
+    ],
+)
+def test_shares_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        fastevals.gate(night(0), "roc_auc >= 0.7", **ROLES, **options)
+
+
 # Error rates -------------------------------------------------------------------------------------------------------
 
 TRUE_AUC, TRUE_RECALL = (NormalDist().cdf(shift) for shift in (math.sqrt(0.5), 0.5))
