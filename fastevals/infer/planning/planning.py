@@ -258,10 +258,17 @@ def _goal_of_value(label: str, spec: Any, value: Any, bound: Any, alternative: A
     if value is None:
         raise ValueError(f"value must be given with bound: the {label} that is assumed true, not the pilot's own")
     value, bounds = _within("value", value, label, spec), _bounds_of_deviation(spec)
+    if bounds is not None and value in bounds:
+        low, high = bounds
+        raise ValueError(
+            f"value must be in ({low:g}, {high:g}) for {label}, which does not vary at its limits, got {value:g}"
+        )
     if isinstance(bound, (tuple, list)):
         if len(bound) != 2 or alternative is not None:
             raise ValueError(f"bound must be a number, or a pair (low, high) without alternative; got {show(bound)}")
         low, high = (_within(f"bound[{k}]", each, label, spec) for k, each in enumerate(bound))
+        if low >= high:
+            raise ValueError(f"bound must be in ascending order, got {show(bound)}")
         if not low < value < high:
             raise ValueError(
                 f"value must be between the bounds {low:g} and {high:g}, got {value:g}: no number of rows can show a "
@@ -292,10 +299,19 @@ def _goal_of_difference(
             f"exactly one of width and effect must be given, got none; effect is the difference in {label} that is "
             "assumed true, not the pilot's own"
         )
+    least, most = metric_bounds(spec)
+    range_of_difference = most - least
     effect = check_number("effect", effect, open_low=True, open_high=True)
+    if abs(effect) > range_of_difference:
+        raise ValueError(f"effect must be at most {range_of_difference:g}, the range of {label}, got {effect:g}")
     if margin is None and equivalence:
         raise ValueError("margin must be given with equivalence: the largest difference that does not matter")
     margin = 0.0 if margin is None else check_number("margin", margin, low=0, open_high=True)
+    if margin >= range_of_difference:
+        raise ValueError(
+            f"margin must be below {range_of_difference:g}, the range of {label}, got {margin:g}, which all models "
+            "satisfy"
+        )
     if equivalence:
         if alternative is not None:
             raise ValueError(f"alternative must be left out with equivalence, got {show(alternative)}")
@@ -313,7 +329,7 @@ def _goal_of_difference(
             "got None"
         )
     claim = Claim(effect, low=-margin) if side == "greater" else Claim(effect, high=margin)
-    limit = f"above {-margin:g}" if side == "greater" else f"below {margin:g}"
+    limit = f"above {0 - margin:g}" if side == "greater" else f"below {margin:g}"
     if claim.distance <= 0:
         better = "high" if side == "greater" else "low"
         raise ValueError(
@@ -436,7 +452,7 @@ def _checked(variance: float, label: str) -> float:
 
 
 def _conclusion(label: str, goal: Goal, pilot: Pilot, n: int, n_positives: int | None, power: float) -> str:
-    rows = f"{n:,} rows" if n_positives is None else f"{n:,} rows ({n_positives:,} positive)"
+    rows = f"{n:,} row{'s' * (n != 1)}" + ("" if n_positives is None else f" ({n_positives:,} positive)")
     level = f"{100 * goal.confidence_level:.6g} %"
     if goal.width is not None:
         what = label if pilot.models is None else f"the difference in {label}"

@@ -15,6 +15,8 @@ from fastevals._options import check_integer, check_number, did_you_mean, show
 from fastevals.document.frames import Columns, make_columns, or_nan
 from fastevals.results import Frozen
 
+LARGEST_ROUNDING = 1e-9  # of a sum of squares, relative
+
 
 @dataclass(frozen=True, slots=True)
 class NightRecord(Frozen):
@@ -144,6 +146,11 @@ class NightRecord(Frozen):
         n = check_integer("n_samples", n_samples, low=0)
         total, squares = _as_number("total", total), _as_number("total_of_squares", total_of_squares)
         mean = total / n if n else math.nan
+        if n and squares < total * mean * (1 - LARGEST_ROUNDING):
+            raise ValueError(
+                f"total_of_squares must be at least total**2 / n_samples, {total * mean:g}, like a sum of squares, "
+                f"got {squares:g}"
+            )
         variance = max(squares - total * mean, 0.0) / (n * (n - 1)) if n > 1 else math.nan
         return cls(night, n, mean, variance, **more)
 

@@ -379,7 +379,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         (PAIR, "roc_auc"), {"reference": "old", "effect": -0.02, "margin": 0.01},
         "effect must be above -0.01 for roc_auc, where high is better, got -0.02: no number of rows",
     ),
-    "an effect of nothing": ((PAIR, "roc_auc"), {"reference": "old", "effect": 0}, "effect must be above -0 for"),
+    "an effect of nothing": ((PAIR, "roc_auc"), {"reference": "old", "effect": 0}, "effect must be above 0 for"),
     "not equivalent": (
         (PAIR, "roc_auc"), {"reference": "old", "effect": 0.02, "margin": 0.01, "equivalence": True},
         "effect must be within the margin of 0.01, got 0.02",
@@ -392,6 +392,19 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     ),
     "an effect of one model": (((Y, SCORES), "roc_auc"), {"effect": 0.1}, "effect applies only with a reference"),
     "a bound of two": ((PAIR, "roc_auc"), {"reference": "old", "bound": 0.1}, "bound applies only with no reference"),
+    "an effect out of range": (
+        (PAIR, "roc_auc"), {"reference": "old", "effect": 2, "margin": 0.1}, "effect must be at most 1, the range"
+    ),
+    "an unlimited margin": (
+        (PAIR, "roc_auc"), {"reference": "old", "effect": 0, "margin": 1}, "margin must be below 1, .*all models"
+    ),
+    "a value at a limit": (((Y, SCORES), "roc_auc"), {"value": 1, "bound": 0.8}, r"value must be in \(0, 1\) for"),
+    "a rate at a limit": (
+        ((Y, SCORES), metric("recall", threshold=0.5)), {"value": 1, "bound": 0.8}, r"value must be in \(0, 1\) for"
+    ),
+    "bounds that go down": (
+        ((Y, SCORES), "roc_auc"), {"value": 0.8, "bound": (0.9, 0.7)}, "bound must be in ascending order"
+    ),
     "an unknown reference": ((PAIR, "roc_auc"), {"reference": "x", "effect": 0.1}, "reference must be one of 'old'"),
     "no reference": ((PAIR, "roc_auc"), {"width": 0.1}, "reference must name the model to compare with"),
     "three models": (

@@ -318,3 +318,10 @@ def test_sequences_seldom_miss_the_truth(study: str) -> None:
     assert found[0] < 0.1
     assert found[3] > 0.25  # fixed intervals, looked at nightly
     assert found[5] < 2
+
+
+def test_impossible_sums_are_refused():
+    """A variance taken for the sum of squares would make the night certain."""
+    with pytest.raises(ValueError, match=r"total_of_squares must be at least total\*\*2 / n_samples, 250, .*got 1"):
+        NightRecord.of_mean("monday", 10, 50, 1)
+    assert NightRecord.of_mean("monday", 3, 0.3, 3 * 0.1**2).variance == pytest.approx(0, abs=1e-15)
