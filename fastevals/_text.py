@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -81,8 +82,20 @@ def format_label(value: Any) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(format_label, value))
     if not isinstance(value, (str, bool, int, float, np.generic)):
-        return printable(object_text(value))
-    return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
+        return printable(_short_time(object_text(value)))
+    return printable(_short_time(value)) if isinstance(value, str) and value != MISSING else repr(value).lower()
+
+
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)( \d\d:\d\d:\d\d)(?:(\.\d*?)0*)?(Z|[+-]\d{4})?")
+
+
+def _short_time(text: str) -> str:
+    """Return a time without zeros at its end: midnight without a time zone is the date."""
+    if (time := TIME.fullmatch(text)) is None:
+        return text
+    day, clock, fraction, zone = time.groups("")
+    clock += fraction.rstrip(".")
+    return day if clock == " 00:00:00" and not zone else day + clock + zone
 
 
 def object_text(value: Any) -> str:

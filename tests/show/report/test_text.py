@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 import fastevals
+from fastevals._text import format_label
 from fastevals.datasets import load_digits_eight
 from fastevals.document.document import BAR, Document, Number, Row, Section, Table
 from fastevals.document.text import write_text
@@ -136,3 +138,13 @@ def test_help_fits_two_screens(command: str, monkeypatch: pytest.MonkeyPatch, ca
     lines = text_at(80, monkeypatch, capsys, command, "--help").splitlines()
     assert len(lines) <= 78
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(("value", "shown"), [
+    ("2026-11-03 00:00:00.000000", "2026-11-03"), ("2026-11-03 00:00:00", "2026-11-03"),
+    ("2026-11-03 12:30:00.000000", "2026-11-03 12:30:00"), ("2026-11-03 12:30:00.250000", "2026-11-03 12:30:00.25"),
+    ("2024-01-02 00:00:00.000000+0100", "2024-01-02 00:00:00+0100"), (datetime(2026, 11, 3), "2026-11-03"),
+    ("at 00:00:00", "at 00:00:00"), (("north", "2026-11-03 00:00:00"), "north, 2026-11-03"),
+])  # fmt: skip
+def test_times_end_without_zeros(value: Any, shown: str) -> None:
+    assert format_label(value) == shown
