@@ -32,7 +32,7 @@ def plot_trend(trend: Trend, *, metric: str | None = None, ax: Axes | None = Non
     Parameters
     ----------
     trend : Trend
-        Trend of a report: ``report(data, by="day", trend=True, ...).trend``.
+        Trend of a report that was made with ``trend=True``: its attribute `trend`.
     metric : str, optional
         Metric of the trend; by default its first, which is AUC for scores.
     ax : Axes, optional
