@@ -403,9 +403,10 @@ def _caution(spread: SkewedSpread, what: str = "estimate") -> str:
     """Return a caution if a few rows carry most of the estimate: intervals cover too rarely."""
     if not spread.skewness or spread.skewness**-2 >= FEW_AMOUNTS:  # a sum of n equal amounts has skewness n ** -0.5
         return ""
+    n = count_of(max(math.floor(spread.skewness**-2), 1), "equal amount")
     return (
-        f"{SKEWED}: the {what} is as skewed as a sum of {count_of(round(spread.skewness**-2), 'equal amount')}, and "
-        f"intervals of sums of fewer than {FEW_AMOUNTS} cover the true value too rarely: use more rows"
+        f"{SKEWED}: the {what} is as skewed as a sum of {n}, and intervals of sums of fewer than {FEW_AMOUNTS} cover "
+        "the true value too rarely: use more rows"
     )
 
 
