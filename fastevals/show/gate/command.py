@@ -49,8 +49,7 @@ passes in about 5 % of samples or fewer. It fails by a simultaneous bound over
 all rules and segments. Otherwise it is undecided, and the output says why.
 
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
-in Python: label = "y". --format json prints a receipt with seed, versions and
-hashes of the inputs; as a later --reference it pins the champion's results.
+in Python: label = "y". --format json prints a receipt: a later --reference.
 
 exit status: 0 pass, 3 fail, 4 undecided (--undecided counts it as pass or
 fail); 2 after an error, with one line on stderr; 130 after Ctrl-C.
