@@ -245,10 +245,11 @@ class NightTable(Sequence[NightRecord]):
         Columns without a value may be missing.
     """
 
-    __slots__ = ("_columns",)
+    __slots__ = ("_columns", "_numbers")
 
     def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
         self._columns = columns
+        self._numbers: dict[str, NDArray[np.float64]] = {}
 
     @classmethod
     def of(cls, records: Iterable[NightRecord]) -> NightTable:
@@ -275,7 +276,11 @@ class NightTable(Sequence[NightRecord]):
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return the values of a field as numbers; NaN for missing values."""
-        return np.array(self.column(name), dtype=np.float64)
+        if name not in self._numbers:
+            numbers = np.array(self.column(name), dtype=np.float64)
+            numbers.flags.writeable = False
+            self._numbers[name] = numbers
+        return self._numbers[name]
 
     def with_record(self, record: NightRecord) -> NightTable:
         """Return the table with a record, in the place of the same night's record or at the end."""

@@ -235,8 +235,8 @@ def update_state(
 
 def _known_columns(of_rule: NightTable) -> dict[str, Any]:
     """Return the columns of a rule that have values."""
-    columns = {name: of_rule.column(name) for name in NAMES if name not in SHARED}
-    return {name: list(each) for name, each in columns.items() if any(value is not None for value in each)}
+    columns = {name: list(of_rule.column(name)) for name in NAMES if name not in SHARED}
+    return {name: each for name, each in columns.items() if each.count(None) < len(each)}
 
 
 def _night_of(records: Mapping[str, NightRecord]) -> tuple[str, str]:
