@@ -619,6 +619,7 @@ class GateReceipt(JsonHead):
     model: Annotated[str, "the judged model"]
     reference: Annotated[str | None, "the champion"]
     kind: Annotated[Literal["scores", "labels", "targets"], "scores, predicted classes or predicted numbers"]
+    label: Annotated[str | None, "column of the true classes or numbers; null without rows"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int | None, "positive rows"]
     n_negatives: Annotated[int | None, "negative rows"]

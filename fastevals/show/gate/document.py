@@ -237,6 +237,7 @@ def receipt(found: GateData) -> dict[str, Any]:
             "model": found.model,
             "reference": found.reference,
             "kind": found.kind,
+            "label": None if roles is None else roles.truth,
             "n_samples": found.sizes.n_samples,
             "n_positives": found.sizes.n_positives,
             "n_negatives": found.sizes.n_negatives,

@@ -136,7 +136,11 @@ def build_gate(data: Any, rules: Any, options: GateOptions) -> GateResult | Gate
     elif options.nightly is not None:
         results, nights = judge_nights(opened, options, results, model, champion, levels, whole, inputs)
     has_costs = facts.get("row_costs") is not None
-    cautions = [*_cautions(bound, champion, results, has_costs=has_costs), *nights_cautions(nights, why_empty)]
+    cautions = [
+        *_same_rows(champion, own_inputs),
+        *_cautions(bound, champion, results, has_costs=has_costs),
+        *nights_cautions(nights, why_empty),
+    ]
     return GateResult(
         opened.title, model, opened.kind, champion.name, tuple(results), levels, n_comparisons, whole.sizes,
         options.undecided, options.n_resamples, options.rng, inputs=inputs, pinned=pinned,
@@ -190,6 +194,15 @@ def _check_other_rows(data: Any, reference: Any, champion: Champion, model: str,
         raise ValueError(
             f"{option('reference')} must have other rows than the data: on the same rows, {model} is compared with "
             "itself"
+        )
+
+
+def _same_rows(champion: Champion, inputs: Sequence[Input]) -> Iterator[str]:
+    """Yield a caution if a receipt pins results of the rows that are judged."""
+    if champion.pinned_rows & {each.sha256 for each in inputs}:
+        yield (
+            "The receipt pins results of the same rows, so both results share errors, and the interval of their "
+            "difference does not account for it: judge other rows, or compare two models on these rows."
         )
 
 
@@ -247,6 +260,7 @@ def _cautions(
     """Yield what limits the decisions."""
     if champion.name is not None and not any(rule.other == champion.name for rule in rules):
         yield f"No rule compares with the reference, {printable(champion.name)}."
+    yield from champion.cautions
     if has_costs and not any(isinstance(rule.metric, CostMetric) for rule in rules):
         yield "No rule judges the costs of the rows."
     judged = [(result.rule.label, each.decision.caution) for result in results for each in result.judged]

@@ -351,6 +351,8 @@ class Champion:
     opened: Opened | None = None
     pinned: PinnedSide | None = None
     inputs: tuple[Input, ...] = ()
+    pinned_rows: frozenset[Any] = frozenset()  # hashes of the rows whose results a receipt pins
+    cautions: tuple[str, ...] = ()
     made: dict[By, dict[Any, JudgedSide]] = field(default_factory=dict)  # its sides, kept for other rules
 
     @property
@@ -467,10 +469,17 @@ def _of_receipt(reference: str | GateResult, own: Opened, *, has_costs: bool) ->
         sizes = Sizes(int(found["n_samples"]), n_positives, n_negatives)
         if any(each.standard_error < 0 for each in pinned.values()):
             raise ValueError
+        rows = frozenset(each["sha256"] for each in found.get("inputs", ()) if each["role"] == "data")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(f"{called} is a receipt with damaged numbers: run the gate of the champion again") from None
     place = f"in {os.path.basename(str(found['data']))}{by}"
-    return Champion(OtherModel(str(found["model"]), place), pinned=PinnedSide(pinned, sizes, called), inputs=inputs)
+    cautions: tuple[str, ...] = ()
+    if (label := found.get("label")) not in (None, own.roles.truth):
+        cautions = (f"The receipt's label is {label!r}, and the data's is {own.roles.truth!r}: are they the same?",)
+    side = PinnedSide(pinned, sizes, called)
+    return Champion(
+        OtherModel(str(found["model"]), place), pinned=side, inputs=inputs, pinned_rows=rows, cautions=cautions
+    )
 
 
 def _number(value: Any) -> float:

@@ -303,6 +303,21 @@ def test_a_receipt_of_other_results_is_refused(tmp_path, change, message):
         )
 
 
+def test_a_receipt_of_the_same_rows_or_of_another_label_is_mentioned():
+    rule, roles = "roc_auc not worse than champion by 0.1", {"score": "new", **FAST}
+    columns = {name: COLUMNS[name] for name in ("y", "new")}
+    pinned = fastevals.gate(columns, "roc_auc >= 0.8", label="y", **roles)
+    assert pinned.to_dict()["label"] == "y"
+    same = fastevals.gate(columns, rule, label="y", reference=pinned, **roles)
+    assert [each.split(":")[0] for each in same.cautions] == [
+        "The receipt pins results of the same rows, so both results share errors, and the interval of their difference "
+        "does not account for it"
+    ]
+    half = {"default": columns["y"][: N // 2], "new": columns["new"][: N // 2]}
+    other = fastevals.gate(half, rule, label="default", reference=pinned, **roles)
+    assert other.cautions == ("The receipt's label is 'y', and the data's is 'default': are they the same?",)
+
+
 def test_a_receipt_without_usable_errors_decides_nothing(tmp_path):
     rule, roles = "roc_auc not worse than champion by 0.1", {"label": "y", "score": "new", **FAST}
     receipt = fastevals.gate(COLUMNS, "roc_auc >= 0.8", **roles).to_dict()
