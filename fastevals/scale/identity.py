@@ -144,7 +144,7 @@ def cached_summary(
 
     The kept summary is used if the file is still the one that was counted, and if it was counted with the same columns
     and options. Otherwise the file is counted again and the kept summary is replaced. If the file is gone, the kept
-    summary is used.
+    summary is used. A summary that another command wrote is never replaced.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def cached_summary(
     Raises
     ------
     ValueError
-        If an argument is not as described, if the rows can't be counted, if the kept summary can't be written, or if
-        the file changed while it was read; the kept summary then stays as it is. Also if the file is gone and the kept
-        summary is damaged or was counted with other columns or options.
+        If an argument is not as described, if the rows can't be counted, if the kept summary can't be written or was
+        written by another command, or if the file changed while it was read; the kept summary then stays as it is. Also
+        if the file is gone and the kept summary is damaged or was counted with other columns or options.
 
     Notes
     -----
@@ -238,6 +238,11 @@ def cached_summary(
             with suppress(OSError):
                 write_file(Path(place), found.to_bytes(), durable=True)
         return replace(found, settings=[])
+    if found is not None and identity is None:
+        raise ValueError(
+            f"kept must be free or a summary that cached_summary wrote, got {place!r}: another command wrote it, "
+            "so name another file or remove it"
+        )
     check_writable("kept", place)
     identity = FileIdentity.of(given, settings)
     source = open_source(given, roles.request(rules, CsvForm()))

@@ -81,6 +81,17 @@ def test_a_kept_summary_has_the_bytes_of_summarize_apart_from_the_identity(tmp_p
     assert FileIdentity.of_summary(ScoresSummary.from_bytes((tmp_path / "b.fe").read_bytes())) is None
 
 
+def test_a_summary_of_another_command_is_not_replaced(tmp_path: Path) -> None:
+    from fastevals.show import cli
+
+    file, place = write(tmp_path / "a.csv"), tmp_path / "b.fe"
+    assert cli.main(["summarize", str(file), "--label", "y", "--score", "p", "--out", str(place)]) == 0
+    before = place.read_bytes()
+    with pytest.raises(ValueError, match=r"kept must be free or a summary that cached_summary wrote, got .*b\.fe"):
+        cached_summary(file, place, label="y", score="p")
+    assert place.read_bytes() == before
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_file_rewritten_in_the_same_second_with_the_same_size_is_counted_anew(
     suffix: str, tmp_path: Path, counted: list[str]
