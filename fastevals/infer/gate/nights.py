@@ -107,7 +107,7 @@ def nights_evidence(records: NightTable, metric: MetricSpec, factor: float | Non
 
     @cache
     def interval(level: float) -> Interval:
-        return Interval(found.low(level), found.high(level))
+        return found.bounds(level)
 
     low, high = interval(WIDTH_LEVEL)
     return Evidence(

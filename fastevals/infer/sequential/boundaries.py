@@ -78,6 +78,11 @@ class NormalEvidence(NamedTuple):
         """Return upper limits."""
         return self._moved(normal_limit(self.ratios, alpha, one_sided=one_sided))
 
+    def ends(self, alpha: float, *, one_sided: bool) -> tuple[Floats, Floats]:
+        """Return lower and upper limits."""
+        z = normal_limit(self.ratios, alpha, one_sided=one_sided)
+        return self._moved(-z), self._moved(z)
+
     def fixed(self, tail: float) -> tuple[Floats, Floats]:
         """Return the limits of fixed intervals, for one look only; `tail` is the probability beyond each limit."""
         from scipy.special import ndtri
@@ -147,6 +152,12 @@ class RateEvidence(NamedTuple):
     def high(self, alpha: float, *, one_sided: bool) -> Floats:
         """Return upper limits."""
         return 1 - _lower_rates(self.failures, self.successes, self.prior, alpha, one_sided=one_sided)
+
+    def ends(self, alpha: float, *, one_sided: bool) -> tuple[Floats, Floats]:
+        """Return lower and upper limits."""
+        outcomes = np.stack([self.successes, self.failures])
+        low, rest = _lower_rates(outcomes, outcomes[::-1], self.prior, alpha, one_sided=one_sided)
+        return low, 1 - rest
 
     def fixed(self, tail: float) -> tuple[Floats, Floats]:
         """Return the limits of fixed intervals (Wilson), for one look only."""

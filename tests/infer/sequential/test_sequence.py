@@ -122,6 +122,7 @@ def test_one_sided_intervals_are_the_bounds_of_their_level() -> None:
             assert less.confidence_interval == pytest.approx((bounds[0], both.high(level)))
         assert both.low(0.99) < both.low(0.9) < both.value < both.high(0.9) < both.high(0.99)
         assert both.confidence_interval.low < both.low(0.95) < both.fixed_interval.low
+        assert both.bounds(0.95) == pytest.approx((both.low(0.95), both.high(0.95)), rel=1e-12)
 
 
 def test_intervals_shrink_with_equal_nights() -> None:
@@ -163,7 +164,7 @@ def test_there_is_no_interval_below_the_fewest_rows() -> None:
     few = [NightRecord.of_auc("mon", 0.8, 0.01, 150, 900), NightRecord.of_auc("tue", 0.8, 0.01, 60, 900)]
     first, second = confidence_sequence(few[:1]), confidence_sequence(few)
     assert first.conclusion == "There is no interval yet: there are 150 positive rows, and 200 are needed."
-    assert np.isnan([*first.confidence_interval, first.low(0.95), first.high(0.5)]).all()
+    assert np.isnan([*first.confidence_interval, first.low(0.95), first.high(0.5), *first.bounds(0.9)]).all()
     assert not np.isnan(first.fixed_interval).any()
     assert second.caution == ""
     assert np.isnan(second.looks()[1]).tolist() == [True, False]
