@@ -94,8 +94,13 @@ def decide(rule: GateRule, evidence: Sequence[Evidence], levels: Levels) -> Deci
 
 
 def worst(decisions: Sequence[Decision]) -> Decision:
-    """Return the worst of several decisions, the first of equal ones."""
-    return min(decisions, key=lambda each: OUTCOMES.index(each.outcome))
+    """Return the worst of several decisions; of those with the same outcome, the closest to failing."""
+
+    def rank(each: Decision) -> tuple[int, float]:
+        gaps = [each.interval.low - each.allowed.low, each.allowed.high - each.interval.high]
+        return OUTCOMES.index(each.outcome), min((gap for gap in gaps if math.isfinite(gap)), default=math.inf)
+
+    return min(decisions, key=rank)
 
 
 def worst_outcome(outcomes: Sequence[Outcome]) -> Outcome:

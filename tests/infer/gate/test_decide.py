@@ -105,3 +105,5 @@ def test_a_relative_equivalence_needs_both_conditions():
     assert decide(rule, [inside, Normal(-0.5, 0.01)], Levels(0.95, 0.95)).outcome == "pass"
     assert decide(rule, [inside, outside], Levels(0.95, 0.95)).outcome == "undecided"
     assert decide(rule, [Normal(-0.5, 0.01), outside], Levels(0.95, 0.95)).outcome == "fail"
+    near = decide(rule, [inside, Normal(-0.1, 0.01)], Levels(0.95, 0.95))
+    assert (near.outcome, near.value) == ("pass", -0.1)  # the condition that is closest to failing is printed
