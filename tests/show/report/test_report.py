@@ -640,7 +640,7 @@ def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, 
     report(capsys, small, *MODELS, "--cost-fn", "3", "--resamples", "0", "--out", out)
     assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | {"cost_over_prior"}
     report(capsys, small, *MODELS, "--by", "part", "--out", out)
-    assert pictures(out) == {"groups"}
+    assert pictures(out) == {"groups"} | ALL_PICTURES  # of all rows
     assert (out / "mine.txt").exists()
 
 
@@ -666,7 +666,8 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     out = tmp_path / "out"
     text = report(capsys, file, "--label", "y", "--score", "s", "--by", "which one", "--out", out)
     expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are not probabilities
-    drawn = f"groups.png, {4 * len(expected)} pictures in a folder for each which one"
+    n = len(expected)
+    drawn = f"groups.png, {n} pictures of all rows, {4 * n} pictures in a folder for each which one"
     assert text.endswith(f"written to {out}: report.json, report.txt, {drawn}\n")
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
     assert folders[:3] == ["00-which_one-.._up", "01-which_one-a_b", "02-which_one-a_b"]
@@ -680,8 +681,9 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
-    n = 2 * len(ALL_PICTURES - OF_PAIRS)
-    assert text.endswith(f"groups.png, {n} pictures in a folder for each fold of the first 2 of 5 only\n")
+    n = len(ALL_PICTURES - OF_PAIRS)
+    drawn = f"groups.png, {n} pictures of all rows, {2 * n} pictures in a folder for each fold of the first 2 of 5 only\n"
+    assert text.endswith(drawn)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 
