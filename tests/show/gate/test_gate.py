@@ -376,7 +376,7 @@ def test_standard_input_is_read_once():
 
     assert run_on("--rule", "roc_auc >= 0.7").returncode == 0
     refused = run_on("--score", "old", "--rule", "roc_auc not worse than old by 0.1")
-    assert (refused.returncode, "nor does standard input: give files" in refused.stderr) == (2, True)
+    assert (refused.returncode, "neither does standard input: give files" in refused.stderr) == (2, True)
 
 
 def test_many_rows_have_no_differences_at_a_number_of_rows(files):
