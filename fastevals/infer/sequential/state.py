@@ -21,7 +21,7 @@ from fastevals._text import count_of
 from fastevals.infer.sequential.records import NAMES, NightRecord, NightTable
 from fastevals.results import as_json
 
-FORMAT, STATE_VERSION = "fastevals nightly state", 2
+FORMAT, STATE_VERSION = "fastevals nightly state", 1
 REMEDY = "restore it from a copy, or remove it to start anew"
 
 SHARED = {"night": "nights", "fingerprint": "fingerprints"}  # columns that are the same for all rules, and their keys

@@ -121,8 +121,8 @@ DAMAGES: dict[str, tuple[Callable[[str], str], str]] = {
     "edited": (lambda text: text.replace('"successes":[40', '"successes":[41', 1), "is damaged: its checksum does not"),
     "another file": (lambda _: '{"a": 1}', "is not a fastevals nightly state"),
     "a list": (lambda _: "[1]", "is not a fastevals nightly state"),
-    "earlier": (lambda text: text.replace('"schema_version":2', '"schema_version":1'), "has schema version 1; this"),
-    "later": (lambda text: text.replace('"schema_version":2', '"schema_version":9'), "has schema version 9; this"),
+    "earlier": (lambda text: text.replace('"schema_version":1', '"schema_version":0'), "has schema version 0; this"),
+    "later": (lambda text: text.replace('"schema_version":1', '"schema_version":9'), "has schema version 9; this"),
     "bytes": (lambda text: "\ufffd\x00" + text, "is not JSON"),
 }
 
