@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -23,12 +24,13 @@ from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import Compared, decide, pvalue_text
 from fastevals.measure.curves.reliability import ReliabilityCurve
 from fastevals.measure.probability_metrics import Strategy, checked_bins
-from fastevals.results import Frozen, Interval, Null, SignificanceResult, check_confidence_level
+from fastevals.results import NOWHERE, Frozen, Interval, Null, SignificanceResult, check_confidence_level
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 FEW_CLUSTERS = 50
+LARGEST_LOG = math.log(sys.float_info.max)
 MOST_DIGITS = 1e15  # sums of weights from here on are written with an exponent
 WITH_DECIMALS = 0.01, 1e6  # range of numbers with a fixed number of decimals; others have three digits
 TWICE = 2.0  # a ratio from here on, or below its inverse, is said as a multiple
@@ -176,6 +178,17 @@ class Calibration(Frozen):
 
     def __str__(self) -> str:
         return self.to_text().rstrip()
+
+    def _interval_at(self, quantity: str, level: float) -> Interval:
+        """Return the interval of a quantity at another level."""
+        found, df = getattr(self, quantity), float(self._degrees[QUANTITIES.index(quantity)])
+        if math.isnan(found.standard_error):
+            return NOWHERE
+        if quantity == "ratio":
+            if not 0 < found.value < math.inf:
+                return NOWHERE
+            return log_limits(math.log(found.value), found.standard_error / found.value, df, level)
+        return limits(found.value, found.standard_error, df, level)
 
     @property
     def miscalibrated(self) -> tuple[str, ...]:
@@ -459,6 +472,24 @@ class Calibration(Frozen):
             row |= {name: each.value, f"{name}_low": each.confidence_interval.low}
             row |= {f"{name}_high": each.confidence_interval.high, f"{name}_pvalue": each.pvalue}
         return row | {"spiegelhalter": self.spiegelhalter.statistic, "spiegelhalter_pvalue": self.spiegelhalter.pvalue}
+
+
+def limits(value: float, error: float, df: float, level: float) -> Interval:
+    """Return an interval by Student's t."""
+    from scipy.special import stdtrit
+
+    margin = -float(stdtrit(df, check_confidence_level(level)[1] / 2)) * error
+    return Interval(value - margin, value + margin)
+
+
+def log_limits(value: float, error: float, df: float, level: float) -> Interval:
+    """Return an interval by Student's t, given the logarithm of an estimate and its standard error."""
+    return Interval(*map(finite_exp, limits(value, error, df, level)))
+
+
+def finite_exp(value: float) -> float:
+    """Return an exponential, which is infinite if it is too large."""
+    return math.exp(value) if value < LARGEST_LOG else math.inf
 
 
 def describe_count(value: float) -> str:

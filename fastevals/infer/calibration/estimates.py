@@ -10,7 +10,6 @@ squared influences (CR1).
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,10 +18,17 @@ from numpy.typing import NDArray
 
 from fastevals._execution import ROWS_PER_BLOCK
 from fastevals.infer.calibration.bins import BinOptions
-from fastevals.infer.calibration.calibrations import QUANTITIES, Calibration, CalibrationEstimate
+from fastevals.infer.calibration.calibrations import (
+    QUANTITIES,
+    Calibration,
+    CalibrationEstimate,
+    finite_exp,
+    limits,
+    log_limits,
+)
 from fastevals.infer.calibration.forecasts import Block, Forecasts
 from fastevals.infer.significance.decision import Compared, build_result, normal_margins
-from fastevals.results import NOWHERE, Interval, Null, SignificanceResult, check_confidence_level
+from fastevals.results import NOWHERE, Null, SignificanceResult, check_confidence_level
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +40,6 @@ THINNING = 16  # with many entries, one of so many is enough to come close to th
 LEAST_DEGREES = 0.5  # of freedom, below which an estimate has no interval
 LEAST_SPREAD = 1e-10  # of log-odds: within a smaller spread no slope can be told from rounding
 N_SUMS = 10  # of a unit: see `_sums`
-LARGEST_LOG = math.log(sys.float_info.max)
 
 
 @dataclass(slots=True)
@@ -482,22 +487,17 @@ def _estimate(
     value: float, error: float, df: float, confidence_level: float, caution: str, *, null: float, is_log: bool
 ) -> CalibrationEstimate:
     """Return an estimate and test whether it is `null`; the value is its logarithm if `is_log`."""
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     value, known = float(value), math.isfinite(error)
     if math.isnan(value) or not known:
-        shown = _exp(value) if is_log else value
+        shown = finite_exp(value) if is_log else value
         return CalibrationEstimate(shown, NOWHERE, math.nan, math.nan, caution)
-    margin = -float(stdtrit(df, check_confidence_level(confidence_level)[1] / 2)) * error
     pvalue = float(2 * stdtr(df, -abs(value - null) / error)) if error else float(value == null)
-    ends = value - margin, value + margin
     if not is_log:
-        return CalibrationEstimate(value, Interval(*ends), error, pvalue)
-    return CalibrationEstimate(_exp(value), Interval(*map(_exp, ends)), _exp(value) * error, pvalue)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < LARGEST_LOG else math.inf
+        return CalibrationEstimate(value, limits(value, error, df, confidence_level), error, pvalue)
+    interval = log_limits(value, error, df, confidence_level)
+    return CalibrationEstimate(finite_exp(value), interval, finite_exp(value) * error, pvalue)
 
 
 def _ratio_of_one_class(totals: Totals, variance: float) -> CalibrationEstimate:

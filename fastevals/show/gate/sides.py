@@ -106,7 +106,11 @@ class MeasuredSide:
         """Return the evidence on a model's metric."""
         if label in CALIBRATION:
             few = self._units.why_few
-            calibrated = _calibrated(label, self._calibration(label, model))
+            if model not in self._calibrations:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UndefinedMetricWarning)
+                    self._calibrations[model] = self._calibration(label, model)
+            calibrated = _calibrated(label, self._calibrations[model])
             return calibrated.without(few) if few else calibrated
         found: Evidence = self._measures(label).of(label, model)
         return found
@@ -132,8 +136,13 @@ class MeasuredSide:
         """The rows of the rarer class."""
         return _rarer_class((self.sizes.n_samples, self.sizes.n_positives or 0))
 
-    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
-        """Return what measures a model's calibration, given the level of its intervals."""
+    @cached_property
+    def _calibrations(self) -> dict[str, Calibration]:
+        """The calibration of each model for which it was asked."""
+        return {}
+
+    def _calibration(self, label: str, model: str) -> Calibration:
+        """Return a model's calibration."""
         raise NotImplementedError
 
 
@@ -154,11 +163,9 @@ class Scored(MeasuredSide):
         parts = {"positives": rows.positive, "negatives": ~rows.positive}
         return RarerClass.of(parts, rows.weights if rows.weighs_rows else None, rows.groups)
 
-    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
+    def _calibration(self, label: str, model: str) -> Calibration:
         rows = self.rows
-        return lambda level: calibration(
-            rows.positive, rows.scores[model], groups=rows.groups, confidence_level=level, **rows.weight_options
-        )
+        return calibration(rows.positive, rows.scores[model], groups=rows.groups, **rows.weight_options)
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a rate."""
@@ -209,11 +216,11 @@ class Counted(MeasuredSide):
         self.sizes = Sizes(totals.n_samples, totals.n_positives, totals.n_negatives)
         self._measured = CellsEvidence(CountedSide(block), settings, tuple(totals.summaries), pair)
 
-    def _calibration(self, label: str, model: str) -> Callable[[float], Calibration]:
+    def _calibration(self, label: str, model: str) -> Calibration:
         losses = self.block.totals.probabilities.get(model)
         if losses is None or not losses.are_probabilities:
             raise ValueError(f"{label} needs probabilities: scores of {model} are outside [0, 1]")
-        return lambda level: calibration(losses, confidence_level=level)
+        return calibration(losses)
 
     def share(self, label: str, model: str) -> tuple[int, int] | None:
         """Return the successes and trials of a rate."""
@@ -483,19 +490,12 @@ def _joint_rows(rows: ScoredRows, settings: EvidenceSettings) -> Joint:
     return Joint(sums, values)
 
 
-def _calibrated(label: str, measure: Callable[[float], Calibration]) -> Evidence:
-    """Return the evidence on a quantity of calibration, which `measure` returns with intervals at a level."""
+def _calibrated(label: str, found: Calibration) -> Evidence:
+    """Return the evidence on a quantity of a calibration."""
     name = CALIBRATION_FIELDS[label]
-
-    @cache
-    def found(level: float) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            return getattr(measure(level), name)
-
-    estimate = found(0.9)
+    estimate = getattr(found, name)
 
     def interval(level: float) -> Interval:
-        return Interval(*found(2 * level - 1).confidence_interval)
+        return found._interval_at(name, 2 * level - 1)
 
     return Evidence(estimate.value, estimate.standard_error, "calibration", interval, caution=estimate.caution)
