@@ -133,7 +133,7 @@ TITLES = {
     "files_exact": "AUC of a Parquet file, exact",
     "files_report": "report of a Parquet file, 2 models",
     "files_gate": "gate of a Parquet file, 2 models, 4 rules",
-    "summaries_gate": "gate of two summaries, 4 rules",
+    "summaries_gate": "gate of two summaries, 4 rules, in a warm process",
     "files_certified_memory": "memory of a certified AUC of a Parquet file, minus the memory of a scan",
     "files_exact_memory": "memory of an exact AUC of a Parquet file",
     "files_report_memory": "memory of a report of a Parquet file, 2 models",
