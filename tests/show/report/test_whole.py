@@ -119,6 +119,7 @@ def test_it_has_the_draws_that_other_blocks_leave(monkeypatch: pytest.MonkeyPatc
     assert "The block of all rows resamples cells" in " ".join(found.to_text().split())
 
 
+@pytest.mark.slow
 def test_pictures_of_all_rows_are_beside_the_folders(tmp_path: Path, capsys: Any) -> None:
     rows = tmp_path / "rows.csv"
     ROWS.to_csv(rows, index=False)
