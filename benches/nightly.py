@@ -386,7 +386,7 @@ def time_looks() -> None:
             once = processor_time(partial(look, rules))
             of_year = processor_time(partial(look, rules, state=state))
             print(
-                f"{len(rules)} rules, {N_NIGHTS} nights: {of_year:.1f} ms, of which the night takes {once:.1f} ms; "
+                f"{len(rules)} rules, {N_NIGHTS} nights: {of_year:.1f} ms; without a state {once:.1f} ms; "
                 f"state of {state.stat().st_size / 1000:.0f} kB"
             )
 

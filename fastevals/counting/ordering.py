@@ -597,7 +597,7 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
     rows = largest_scratch(marked, starts)
     n_bytes = 8 * rows + 4 * MAX_CELLS + 8
-    reused = places.size // n_bytes
+    reused = places.size // n_bytes  # spaces within `places`, which is not needed any more
     spaces = iter([places[i * n_bytes : (i + 1) * n_bytes] for i in range(reused)])
 
     def workspace() -> tuple[Keys, NDArray[np.int32]]:

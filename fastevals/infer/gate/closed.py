@@ -24,13 +24,13 @@ Flags = NDArray[np.bool_]
 Specs = Mapping[str, MetricSpec]
 
 ALIKE = ("positives", "negatives", "rows", "rows by class")  # trials that do not depend on the predictions
-READ_AT_A_PLACE = {"best", "precision", "recall", "fpr", "tpr", "n_predicted"}  # options that choose a threshold
+READ_AT_A_PLACE = ("best", "precision", "recall", "fpr", "tpr", "n_predicted")  # options that choose a threshold
 ONE_SHARE = {"f1": lambda share: 2 * share / (1 + share), "jaccard": lambda share: share}  # of tp / (tp + fp + fn)
 
 
 def has_exact_bounds(spec: MetricSpec, is_paired: bool) -> bool:
     """Return whether a metric, or a difference, of unweighted rows has bounds for any number of rows."""
-    is_fixed = METRICS[spec.name].of == "cells" and not spec.options.keys() & READ_AT_A_PLACE
+    is_fixed = METRICS[spec.name].of == "cells" and spec.options.keys().isdisjoint(READ_AT_A_PLACE)
     is_fixed = is_fixed and spec.options.get("average", "binary") == "binary"
     is_share = spec.name in SHARES and (not is_paired or SHARES[spec.name].trials in ALIKE)
     return is_fixed and (is_share or (spec.name in ONE_SHARE and not is_paired))

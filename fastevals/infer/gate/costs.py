@@ -16,11 +16,10 @@ from fastevals._validation.arrays import as_thresholds
 from fastevals.infer.bootstrap.bootstrap import FEWEST_REPLICATES, BootstrapSettings, Estimate
 from fastevals.infer.costs.decisions import BEST, FIXED, PER_ROW
 from fastevals.infer.costs.measured import CostedRows, CostEstimates
-from fastevals.infer.gate.evidence import Evidence, RarerClass
-from fastevals.results import NOWHERE, Interval
+from fastevals.infer.gate.evidence import NO_EVIDENCE, Evidence, RarerClass
+from fastevals.results import Interval
 
 FIRST_LEVEL = 0.95  # of the estimate whose value, error and caution are read
-NO_EVIDENCE = Evidence(math.nan, math.nan, "", lambda _: NOWHERE)
 
 
 class CostEntry(NamedTuple):

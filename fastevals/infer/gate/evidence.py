@@ -103,6 +103,9 @@ class Evidence:
     widening: float = 1.0
     is_sum: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", cache(self.interval))  # a decision asks for each side
+
     def bound(self, level: float, side: Side) -> float:
         """Return the bound on one side: the true value is beyond it with a probability of 1 - level; NaN if none."""
         if not 0.5 < level < 1:
@@ -121,6 +124,9 @@ class Evidence:
     def without(self, why_none: str) -> Evidence:
         """Return the same estimate without bounds."""
         return replace(self, why_none=self.why_none or why_none, interval=lambda _: NOWHERE)
+
+
+NO_EVIDENCE = Evidence(math.nan, math.nan, "", lambda _: NOWHERE)
 
 
 class RarerClass(NamedTuple):
@@ -189,7 +195,6 @@ def from_replicates(
     why_none = _why_none(value, defined, replicates.size)
     error = float(defined.std(ddof=1)) if defined.size > 1 and np.isfinite(defined).all() else math.nan
 
-    @cache  # a decision asks for each side
     def interval(level: float) -> Interval:
         from scipy.special import ndtri, stdtrit
 
@@ -245,7 +250,6 @@ def difference(one: Evidence, other: Evidence, factor: float = 1.0) -> Evidence:
     """
     value = one.value - factor * other.value
 
-    @cache
     def interval(level: float) -> Interval:
         mine, its = one.interval(level), other.interval(level)
         low = value - math.hypot(one.value - mine.low, factor * (its.high - other.value))
@@ -416,7 +420,6 @@ class Measured:
             return self._leave_out()
 
     def _of_closed(self, closed: Closed, doubt: Doubt = NO_DOUBT, limits: Limits = NO_LIMITS) -> Evidence:
-        @cache
         def interval(level: float) -> Interval:
             low, high = closed.interval(level)
             return Interval(max(low - doubt[0], limits.bounds[0]), min(high + doubt[1], limits.bounds[1]))

@@ -29,7 +29,7 @@ def why_not_nightly(metric: MetricSpec | CostMetric | str) -> str:
     if not isinstance(metric, MetricSpec):
         return "is a ratio of sums or a fitted number, so the mean of nightly values does not estimate it"
     entry = METRICS[metric.name]
-    if place := sorted(READ_AT_A_PLACE & metric.options.keys()):
+    if place := sorted(metric.options.keys() & READ_AT_A_PLACE):
         return f"has a threshold that is chosen by {place[0]} on each night's rows: fix it with threshold="
     if metric.options.get("average", "binary") != "binary":
         return "is an average over classes, whose mean over nights is biased when a class is rare"

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from fastevals._options import did_you_mean, listed, show
 from fastevals._text import limit_text
+from fastevals.infer.gate.closed import READ_AT_A_PLACE
 from fastevals.infer.gate.costs import COST_METRICS, CostMetric
 from fastevals.measure.metric_specs import METRIC_ALIASES, MetricSpec, is_greater_better, metric, metric_bounds
 from fastevals.measure.registry import METRICS
@@ -46,7 +47,7 @@ SIGNS: dict[str, Form] = {
 }
 FIRST_WORDS = (*SIGNS, "within", "between", "better", "not", "equivalent")
 DEMANDS = ">=, <=, within, better than, not worse than or equivalent to"
-PLACES = ("threshold", "best", "precision", "recall", "fpr", "tpr", "n_predicted")  # each an operating point
+PLACES = ("threshold", *READ_AT_A_PLACE)  # each an operating point
 EXAMPLES = "'roc_auc >= 0.8' or 'recall at fpr=0.01 not worse than champion by 0.005'"
 
 

@@ -19,14 +19,14 @@ from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.gate.closed import Closed, ClosedCounts, ClosedForms, ClosedRows
 from fastevals.infer.gate.costs import CostEvidence, CostMetric
-from fastevals.infer.gate.evidence import Evidence, Measured, RarerClass, from_normal, measure_rows
+from fastevals.infer.gate.evidence import NO_EVIDENCE, Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
 from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import QUOTA
-from fastevals.results import NOWHERE, Interval
+from fastevals.results import Interval
 from fastevals.scale.paired import JointSums, draw_deviations
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
@@ -293,7 +293,7 @@ class EmptySide:
 
     def of(self, label: str, model: str) -> Evidence:
         """Return no evidence."""
-        return Evidence(math.nan, math.nan, "", lambda _: NOWHERE, why_none="there are no rows")
+        return NO_EVIDENCE.without("there are no rows")
 
     def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
         """Return no evidence."""

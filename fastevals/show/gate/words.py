@@ -24,7 +24,7 @@ COUNTS_AS = {"pass": "passed", "fail": "failed"}
 WORD = {"pass": "PASS", "fail": "FAIL", "undecided": "UNDECIDED"}
 DECIMALS, DIGITS = range(4, 13), range(4, 16)
 MOST_ROUNDED = 0.25  # of the distance from a limit, by which a number may be rounded
-MOST_SEGMENTS = 3  # of which the text says what they lack; the JSON has all
+MOST_SEGMENTS = 3  # the text says what the first segments lack; the JSON says it of all
 
 
 def metric_words(rule: GateRule) -> str:

@@ -16,7 +16,7 @@ N = 6000
 RNG = np.random.default_rng(5)
 Y = np.arange(N) % 2 == 0
 SCORES = np.round(1 / (1 + np.exp(-(Y + RNG.normal(size=N)))), 4)
-SCORES[[1, 3, 5]] = 0.9995  # false positives, of which there are few above 0.999
+SCORES[[1, 3, 5]] = 0.9995  # a few false positives above 0.999
 SCORES[(SCORES > 0.97) & (SCORES < 0.9995)] = 0.97
 COLUMNS = {"y": Y.astype(int), "new": SCORES}
 ROLES = {"label": "y", "score": "new", "n_resamples": 499}
