@@ -13,9 +13,11 @@ from fastevals._text import first_lines
 from fastevals._validation.arrays import check_probabilities, read_only
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
-from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
+from fastevals.many.class_metrics import class_metric, columns_by_class
 from fastevals.many.columns import batch_rankings
 from fastevals.many.folds import RankingFolds
+from fastevals.measure.class_pairs import pair_aucs
+from fastevals.measure.class_scores import ClassScores, read_class_scores
 from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
@@ -159,7 +161,7 @@ class ClassRankings(Result):
     def rankings(self) -> tuple[Ranking, ...]:
         """One ranking of each class against the rest, made on first use."""
         if self._rankings is None:
-            self._rankings = tuple(batch_rankings(self._scores.by_class()))
+            self._rankings = tuple(batch_rankings(columns_by_class(self._scores)))
         return self._rankings
 
     @overload

@@ -14,7 +14,7 @@ from fastevals._kernels import label_ranking as kernels
 from fastevals._validation.arrays import FLOAT64, INT64
 from fastevals._validation.labels import as_labels, default_pos_label
 from fastevals.counting.ordering import BinaryLabels, plain_block
-from fastevals.many.class_scores import number_classes
+from fastevals.measure.class_scores import number_classes
 from fastevals.metrics._input import (
     INDICATOR,
     as_column,

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.arrays import in_usual_unit
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
+from fastevals.many.class_metrics import class_metric
 from fastevals.many.group_scores import grouped_scores
 from fastevals.many.group_values import grouped_values
+from fastevals.measure.class_pairs import pair_aucs
+from fastevals.measure.class_scores import ClassScores, read_class_scores
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.label_ranking import count_ahead, hinge_losses
 from fastevals._validation.labels import check_comparable_labels, check_known_labels
-from fastevals.many.class_scores import number_classes
 from fastevals.many.query_sums import as_ranks
+from fastevals.measure.class_scores import number_classes
 from fastevals.metrics._input import (
     as_column,
     as_named_labels,

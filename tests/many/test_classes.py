@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
-from fastevals.many.class_scores import aucs_by_class
+from fastevals.measure.class_pairs import aucs_by_class
 from tests.reference import classes as reference_classes
 from tests.reference import ranking as reference
 from tests.strategies import BOUNDED, EXTREME, FLOAT_WEIGHTS, ORDINARY
@@ -285,7 +285,7 @@ def test_many_classes_take_two_bytes() -> None:
 
 
 def test_too_many_rows_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.many.class_scores.CLASS_ROWS", 2)
+    monkeypatch.setattr("fastevals.measure.class_pairs.CLASS_ROWS", 2)
     with pytest.raises(ValueError, match=r"y_true must have fewer than 2 rows of a class, counting weights, got 2"):
         ClassRankings(LETTERS, SCORES).hand_till()
 
