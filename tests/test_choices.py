@@ -44,7 +44,10 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "CalibrationCurve.from_counts": lambda **o: fe.CalibrationCurve.from_counts(RANKING.counts, **o),
     "ClassRankings.average_precision": lambda **o: CLASSES.average_precision(**o),
     "ClassRankings.calibration_error": lambda **o: CLASSES.calibration_error(**o),
-    "ClassRankings.precision_recall_curve": lambda **o: CLASSES.precision_recall_curve(**o),
+    **{
+        f"ClassRankings.{name}_curve": lambda name=name, **o: getattr(CLASSES, f"{name}_curve")(**o)
+        for name in ("calibration", "det", "gain", "lift", "precision_recall", "roc")
+    },
     "ClassRankings.roc_auc": lambda **o: CLASSES.roc_auc(**o),
     "CertifiedRanking.pr_auc": lambda **o: certified().pr_auc(**o),
     "ConfusionMatrix.diagnostic_odds_ratio": lambda **o: MATRIX.diagnostic_odds_ratio(**o),

@@ -39,6 +39,7 @@ def certified() -> Any:
 CALLS: dict[str, Callable[..., Any]] = {
     "BootstrapSplit.__init__": lambda **o: fe.BootstrapSplit(3, **o),
     "Calibration.hosmer_lemeshow": lambda **o: fe.calibration(Y, [0.1, 0.4, 0.3, 0.2, 0.6, 0.8]).hosmer_lemeshow(**o),
+    "ClassRankings.det_curve": lambda **o: fe.ClassRankings([0, 1], [[0.9, 0.1], [0.2, 0.8]]).det_curve(**o),
     "ClassRankings.roc_curve": lambda **o: fe.ClassRankings([0, 1], [[0.9, 0.1], [0.2, 0.8]]).roc_curve(**o),
     "ConfusionMatrix.cost": lambda **o: fe.ConfusionMatrix([[3, 1], [2, 4]]).cost([[0, 1], [1, 0]], **o),
     "CostCurve.over_prior": lambda **o: CURVE.over_prior(**o),

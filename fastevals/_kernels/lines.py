@@ -1,4 +1,4 @@
-"""Evaluate two polylines at the x values of both, in one walk along them."""
+"""Evaluate polylines at the x values of several, in one walk along them."""
 
 import numpy as np
 
@@ -45,6 +45,14 @@ def values_at(place, x, y, start):
     width = x[start] - x0
     inside = y0 + (place - x0) / width * (y[start] - y0)
     return inside, inside, start
+
+
+@kernel
+def both_sides(places, x, y, left, right):
+    """Write a line's y just left and just right of each of the ascending places, which include all x of the line."""
+    i = 0
+    for k in range(places.size):
+        left[k], right[k], i = values_at(places[k], x, y, i)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,16 @@ from fastevals._text import first_lines
 from fastevals._validation.arrays import check_probabilities, read_only
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
+from fastevals.many.class_curves import MACROS
 from fastevals.many.class_metrics import class_metric, columns_by_class
 from fastevals.many.columns import batch_rankings
-from fastevals.many.folds import RankingFolds
 from fastevals.measure.class_pairs import pair_aucs
 from fastevals.measure.class_scores import ClassScores, read_class_scores
-from fastevals.measure.curves.base import Curve
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.curves.roc import RocCurve
+from fastevals.measure.curves.registry import CURVES, CurveEntry
+from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, name_among
@@ -33,10 +35,9 @@ WITHOUT_PAIRS = "have no bin of two rows"
 AreaMean = Literal["macro", "micro", "weighted"]
 AreaAverage = Literal[AreaMean, None]
 MultiClass = Literal["ovr", "ovo"]
-RocAverage = Literal[None, "micro", "macro"]
-PrAverage = Literal[None, "micro"]
-
-C = TypeVar("C", bound=Curve)
+Mean = Literal["micro", "macro"]
+CurveAverage = Literal[None, Mean]
+BinnedAverage = Literal[None, "micro"]
 
 
 class ClassRankings(Result):
@@ -399,8 +400,8 @@ class ClassRankings(Result):
     @overload
     def roc_curve(self, *, average: None = ..., drop_intermediate: bool = ...) -> dict[Any, RocCurve]: ...
     @overload
-    def roc_curve(self, *, average: Literal["micro", "macro"], drop_intermediate: bool = ...) -> RocCurve: ...
-    def roc_curve(self, *, average: RocAverage = None, drop_intermediate: bool = True) -> Any:
+    def roc_curve(self, *, average: Mean, drop_intermediate: bool = ...) -> RocCurve: ...
+    def roc_curve(self, *, average: CurveAverage = None, drop_intermediate: bool = True) -> Any:
         """Return the ROC curve of each class against the rest, or an average curve.
 
         Parameters
@@ -433,28 +434,56 @@ class ClassRankings(Result):
         >>> classes.roc_curve()["a"], round(classes.roc_curve(average="macro").area, 12)
         (RocCurve(5 points, area=0.75), 0.916666666667)
         """
-        check_choice("average", average, RocAverage)
-        if average == "micro":
-            return self._as_one().roc_curve(drop_intermediate=drop_intermediate)
-        if average == "macro":
-            _check_both_sides("average='macro'", self._labels, self.n_positives, self.n_samples)
-            return RankingFolds(self.rankings).roc_curve(average="vertical")
         thinned = as_flag("drop_intermediate", drop_intermediate)
-        curves = run(lambda ranking: RocCurve(ranking.counts, thinned), self.rankings)
-        return self._by_label("roc_curve", curves)
+        return self._curve(CURVES["roc"], average, drop_intermediate=thinned)
+
+    @overload
+    def det_curve(self, *, average: None = ..., drop_intermediate: bool = ...) -> dict[Any, DetCurve]: ...
+    @overload
+    def det_curve(self, *, average: Mean, drop_intermediate: bool = ...) -> DetCurve: ...
+    def det_curve(self, *, average: CurveAverage = None, drop_intermediate: bool = True) -> Any:
+        """Return the DET curve of each class against the rest, or an average curve.
+
+        Parameters
+        ----------
+        average : {None, "micro", "macro"}
+            As for `roc_curve`: "macro" is the mean of the classes' FNR at each FPR.
+        drop_intermediate : bool
+            As for `roc_curve`.
+
+        Returns
+        -------
+        dict of DetCurve by label, or DetCurve
+            Rates are NaN if a class has no rows, or if no rows are outside the class.
+
+        Raises
+        ------
+        ValueError
+            If `average` has another value, or is "macro" and a class's curve is undefined.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> fastevals.ClassRankings(["a", "a", "b", "c"], scores).det_curve(average="macro").at(fpr=0.0)
+        0.16666666666666663
+        """
+        thinned = as_flag("drop_intermediate", drop_intermediate)
+        return self._curve(CURVES["det"], average, drop_intermediate=thinned)
 
     @overload
     def precision_recall_curve(self, *, average: None = ...) -> dict[Any, PrecisionRecallCurve]: ...
     @overload
-    def precision_recall_curve(self, *, average: Literal["micro"]) -> PrecisionRecallCurve: ...
-    def precision_recall_curve(self, *, average: PrAverage = None) -> Any:
-        """Return the precision-recall curve of each class against the rest, or one curve for all classes.
+    def precision_recall_curve(self, *, average: Mean) -> PrecisionRecallCurve: ...
+    def precision_recall_curve(self, *, average: CurveAverage = None) -> Any:
+        """Return the precision-recall curve of each class against the rest, or an average curve.
 
         Parameters
         ----------
-        average : {None, "micro"}
-            None returns each class's curve; "micro" is the curve of all classes' columns ranked as one. (There is no
-            macro curve: a mean of precisions is not the precision of any counts.)
+        average : {None, "micro", "macro"}
+            None returns each class's curve. "micro" is the curve of all classes' columns ranked as one: each of its
+            points is the precision and recall at one threshold for all classes. "macro" is the mean of the classes'
+            precision at each recall, so each class has a threshold of its own, and the curve has none (NaN).
 
         Returns
         -------
@@ -464,7 +493,13 @@ class ClassRankings(Result):
         Raises
         ------
         ValueError
-            If `average` has another value.
+            If `average` has another value, or is "macro" and a class has no rows.
+
+        Notes
+        -----
+        The macro curve is exact at each recall of any class. In between its counts are linear, so precision and area
+        differ slightly from the means of the classes' values. Common classes have a higher precision by chance than
+        rare ones, so for classes of different sizes read the macro curve with the curves of the classes.
 
         Examples
         --------
@@ -472,12 +507,128 @@ class ClassRankings(Result):
         >>> classes = fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[3, 1], [1, 2], [2, 3]])
         >>> classes.precision_recall_curve()[1].precision
         array([1.        , 1.        , 1.        , 0.66666667])
+        >>> classes.precision_recall_curve(average="macro").at(recall=[0.5, 1.0])
+        array([1.        , 0.83333333])
         """
-        check_choice("average", average, PrAverage)
+        return self._curve(CURVES["precision_recall"], average)
+
+    @overload
+    def gain_curve(self, *, average: None = ...) -> dict[Any, GainCurve]: ...
+    @overload
+    def gain_curve(self, *, average: Mean) -> GainCurve: ...
+    def gain_curve(self, *, average: CurveAverage = None) -> Any:
+        """Return the gain curve of each class against the rest, or an average curve.
+
+        Parameters
+        ----------
+        average : {None, "micro", "macro"}
+            None returns each class's curve. "micro" is the curve of all classes' columns ranked as one, so its share
+            counts cells: pairs of a row and a class. "macro" is the mean of the classes' gain at each share of rows; it
+            has no thresholds (NaN).
+
+        Returns
+        -------
+        dict of GainCurve by label, or GainCurve
+            The gain is NaN for a class without rows.
+
+        Raises
+        ------
+        ValueError
+            If `average` has another value, or is "macro" and a class has no rows.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> fastevals.ClassRankings(["a", "a", "b", "c"], scores).gain_curve(average="macro").at(share=0.25)
+        0.8333333333333334
+        """
+        return self._curve(CURVES["gain"], average)
+
+    @overload
+    def lift_curve(self, *, average: None = ...) -> dict[Any, LiftCurve]: ...
+    @overload
+    def lift_curve(self, *, average: Mean) -> LiftCurve: ...
+    def lift_curve(self, *, average: CurveAverage = None) -> Any:
+        """Return the lift curve of each class against the rest, or an average curve.
+
+        Parameters
+        ----------
+        average : {None, "micro", "macro"}
+            As for `gain_curve`: "macro" is the mean of the classes' lift at each share of rows.
+
+        Returns
+        -------
+        dict of LiftCurve by label, or LiftCurve
+            The lift is NaN for a class without rows.
+
+        Raises
+        ------
+        ValueError
+            If `average` has another value, or is "macro" and a class has no rows.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> round(fastevals.ClassRankings(["a", "a", "b", "c"], scores).lift_curve(average="macro").at(share=0.25), 12)
+        3.333333333333
+        """
+        return self._curve(CURVES["lift"], average)
+
+    @overload
+    def calibration_curve(
+        self, n_bins: int = ..., *, average: None = ..., strategy: Strategy = ...
+    ) -> dict[Any, CalibrationCurve]: ...
+    @overload
+    def calibration_curve(
+        self, n_bins: int = ..., *, average: Literal["micro"], strategy: Strategy = ...
+    ) -> CalibrationCurve: ...
+    def calibration_curve(
+        self, n_bins: int = 10, *, average: BinnedAverage = None, strategy: Strategy = "uniform"
+    ) -> Any:
+        """Return the calibration curve of each class against the rest, or one curve for all classes.
+
+        Parameters
+        ----------
+        n_bins, strategy
+            Bins, as in `Ranking.calibration_curve`.
+        average : {None, "micro"}
+            None returns each class's curve, and "micro" the curve of all classes' columns together. (There is no macro
+            curve, because classes have different mean probabilities in a bin.) For the most probable class alone, use
+            ``top_label().calibration_curve()``.
+
+        Returns
+        -------
+        dict of CalibrationCurve by label, or CalibrationCurve
+
+        Raises
+        ------
+        ValueError
+            If an option has another value, a score is outside [0, 1], or a row's scores don't add up to 1 (unless rows
+            may have many labels).
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6]]
+        >>> classes = fastevals.ClassRankings(["a", "a", "b", "c"], scores)
+        >>> classes.calibration_curve(2, average="micro").fraction_of_positives
+        array([0.2, 1. ])
+        """
+        bins = checked_bins(n_bins, strategy)
+        self._check_probabilities()
+        return self._curve(CURVES["calibration"], average, BinnedAverage, **bins)
+
+    def _curve(self, entry: CurveEntry, average: CurveAverage, averages: Any = CurveAverage, **options: Any) -> Any:
+        """Make a curve of each class, or an average curve."""
+        check_choice("average", average, averages)
         if average == "micro":
-            return self._as_one().precision_recall_curve()
-        curves = run(lambda ranking: PrecisionRecallCurve(ranking.counts), self.rankings)
-        return self._by_label("precision_recall_curve", curves)
+            return getattr(self._as_one(), entry.method)(**options)
+        if average == "macro":
+            _check_each_class("average='macro'", self._labels, self.n_positives, self.n_samples, entry)
+            return entry.kind(MACROS[entry.macro](self.rankings))
+        return self._by_label(entry, run(lambda ranking: entry.of_counts(ranking.counts, **options), self.rankings))
 
     def _as_one(self) -> Ranking:
         """Rank all classes' columns as one; the positives of each column are the rows of its class."""
@@ -511,11 +662,12 @@ class ClassRankings(Result):
             warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {lacking}")
         return averaged
 
-    def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
+    def _by_label(self, entry: CurveEntry, curves: list[Any]) -> dict[Any, Any]:
         """Return curves by class label; warn once if some are undefined."""
         missing = sum(not curve.defined for curve in curves)
         if missing:
-            warn_undefined(name, f"{missing} of {len(curves)} classes {LACK}")
+            lacking = LACK if "negatives" in entry.undefined_without else "lack rows of the class"
+            warn_undefined(entry.method, f"{missing} of {len(curves)} classes {lacking}")
         return dict(zip(self._labels.tolist(), curves, strict=True))
 
 
@@ -532,9 +684,13 @@ def _check_one_vs_one(multilabel: bool, average: AreaAverage, max_fpr: Any) -> N
         raise ValueError(f"max_fpr requires multi_class='ovr', got {show(max_fpr)} with 'ovo'")
 
 
-def _check_both_sides(option: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int) -> None:
-    """Raise unless there are rows inside and outside each class."""
-    for side, rows in (("rows", n_positives), ("rows outside it", n_samples - n_positives)):
+def _check_each_class(
+    option: str, labels: NDArray[Any], n_positives: NDArray[Any], n_samples: int, entry: CurveEntry
+) -> None:
+    """Raise unless each class has the rows that its curve needs."""
+    sides = {"positives": ("rows", n_positives), "negatives": ("rows outside it", n_samples - n_positives)}
+    needed = "rows of each class" + " and outside it" * ("negatives" in entry.undefined_without)
+    for side, rows in (sides[each] for each in entry.undefined_without):
         if not rows.all():
             label = show(labels[int(np.argmin(rows != 0))])
-            raise ValueError(f"{option} needs rows of each class and outside it, but class {label} has no {side}")
+            raise ValueError(f"{option} needs {needed}, but class {label} has no {side}")

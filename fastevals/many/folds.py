@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._kernels.lines import both_sides
 from fastevals._options import check_choice, named_by_base, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length, counts_rows
@@ -19,7 +20,7 @@ from fastevals.counts import Cells, ThresholdCounts, rows_at_each
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
 from fastevals.measure import cells
-from fastevals.measure.curves.base import Curve, Polyline, limits
+from fastevals.measure.curves.base import Curve, Polyline, Values
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
@@ -343,7 +344,7 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
 
 @named_by_base
 class AveragedCounts(ThresholdCounts):
-    """Averages over folds in place of counts, for curves only; averages may break the rules of counts.
+    """Averages over folds or classes in place of counts, for curves only; averages may break the rules of counts.
 
     Averages can't be added. The thresholds of a vertical average are NaN after the first; in an average of P-R curves,
     `fps` may decrease.
@@ -383,15 +384,30 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
     for each in rankings:
         at = corners(each.counts).cells()
         lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
-    fpr = sorted_unique(np.concatenate([line.x for line in lines]))
-    sides = [limits(line, fpr) for line in lines]
-    tpr = np.stack([sum(side[k] for side in sides) / len(rankings) for k in (0, 1)], axis=1).ravel()
-    points = np.stack((np.repeat(fpr, 2), tpr))
-    kept = np.append(True, (np.diff(points, axis=1) > 0).any(axis=0))
-    fpr, tpr = points[:, kept]
-    thresholds = np.full(fpr.size, np.nan)
+    fpr, tpr = mean_line(lines)
+    return without_thresholds(tpr, fpr)
+
+
+def mean_line(lines: Sequence[Polyline], y_at: Callable[[Values, Values], Values] = lambda x, y: y) -> Polyline:
+    """Average lines at each x of any of them; where lines jump, so does the mean.
+
+    The lines have the same first and last x. `y_at(x, y)` is averaged instead of y.
+    """
+    x = sorted_unique(np.concatenate([line.x for line in lines]))
+    sides, sums = np.empty((2, x.size)), np.zeros((2, x.size))
+    for line in lines:
+        both_sides(x, *line, *sides)
+        sums += y_at(x, sides)
+    x, y = np.repeat(x, 2), (sums / len(lines)).T.ravel()
+    kept = np.append(True, (np.diff(x) != 0) | (np.diff(y) != 0))
+    return Polyline(x[kept], y[kept])
+
+
+def without_thresholds(tps: Values, fps: Values) -> AveragedCounts:
+    """Return averages whose points have no thresholds."""
+    thresholds = np.full(tps.size, np.nan)
     thresholds[0] = np.inf
-    return AveragedCounts._unchecked(thresholds, tpr, fpr)
+    return AveragedCounts._unchecked(thresholds, tps, fps)
 
 
 MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by their names in the entries of curves

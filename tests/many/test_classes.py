@@ -7,6 +7,7 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
+from fastevals.many.class_curves import MACROS
 from fastevals.measure.class_pairs import aucs_by_class
+from fastevals.measure.curves.registry import CURVES
 from tests.reference import classes as reference_classes
 from tests.reference import ranking as reference
+from tests.reference.curves import TWINS, best_at, mean
 from tests.strategies import BOUNDED, EXTREME, FLOAT_WEIGHTS, ORDINARY
 
 LETTERS = ["a", "a", "b", "c"]
@@ -307,15 +311,26 @@ def test_areas_are_the_same_whether_pairs_are_counted_before() -> None:
 # Curves -----------------------------------------------------------------------------------------------------------
 
 
-def test_curves_of_each_class() -> None:
+RATES = [name for name, entry in CURVES.items() if entry.macro]
+
+
+@pytest.mark.parametrize("method", [f"{name}_curve" for name in (*RATES, "calibration")])
+def test_curves_of_each_class(method: str) -> None:
     made = ClassRankings(LETTERS, SCORES)
-    for method in ("roc_curve", "precision_recall_curve"):
-        curves = getattr(made, method)()
-        assert list(curves) == ["a", "b", "c"]
-        for ranking, curve in zip(made.rankings, curves.values(), strict=True):
-            for ours, theirs in zip(curve, getattr(ranking, method)(), strict=True):
-                assert ours.tolist() == theirs.tolist()
-    assert len(made.roc_curve(drop_intermediate=False)["a"]) >= len(made.roc_curve()["a"])
+    curves = getattr(made, method)()
+    assert list(curves) == ["a", "b", "c"]
+    for ranking, curve in zip(made.rankings, curves.values(), strict=True):
+        for ours, theirs in zip(curve, getattr(ranking, method)(), strict=True):
+            assert ours.tolist() == pytest.approx(theirs.tolist(), nan_ok=True)
+    if method == "roc_curve":
+        assert len(made.roc_curve(drop_intermediate=False)["a"]) >= len(made.roc_curve()["a"])
+
+
+def test_every_rate_curve_is_a_curve_of_classes() -> None:
+    """A curve of the registry with `macro` has a method here; the others have none but the calibration curve."""
+    methods = {name for name, entry in CURVES.items() if hasattr(ClassRankings, entry.method)}
+    assert methods == {*RATES, "calibration"}
+    assert {CURVES[name].macro for name in RATES} == {*MACROS}
 
 
 @BOUNDED
@@ -323,12 +338,24 @@ def test_curves_of_each_class() -> None:
 def test_micro_curves_are_of_all_cells(case: Classes) -> None:
     labels, scores, weights = reference_classes.all_as_one(case.rows)
     one = Ranking(labels, scores, sample_weight=list(map(float, weights)), pos_label=1)
-    for method in ("roc_curve", "precision_recall_curve"):
+    for method in (CURVES[name].method for name in RATES):
         ours, theirs = (quietly(make) for make in (
             lambda method=method: getattr(case.made, method)(average="micro"), getattr(one, method),
         ))  # fmt: skip
         for a, b in zip(ours, theirs, strict=True):
             assert a == pytest.approx(b, rel=1e-12, nan_ok=True)
+
+
+def test_the_micro_calibration_curve_has_all_columns_in_its_bins() -> None:
+    made = ClassRankings(LETTERS, SCORES)
+    curve = made.calibration_curve(2, average="micro")
+    assert curve.counts.tolist() == [10, 2]  # 0.5 is in the lower bin
+    assert curve.mean_predicted == pytest.approx([2.7 / 10, 1.3 / 2])
+    assert curve.expected_calibration_error == made.calibration_error(average="micro", n_bins=2)
+    with pytest.raises(ValueError, match="average must be one of None, 'micro'; got 'macro'"):
+        made.calibration_curve(average="macro")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="y_score must have rows that add up to 1"):
+        ClassRankings(LETTERS, np.array(SCORES) / 2).calibration_curve()
 
 
 @pytest.mark.parametrize("labels", [LETTERS, INDICATOR])
@@ -338,6 +365,53 @@ def test_the_macro_curve_has_the_mean_tpr_at_each_fpr(labels: Any) -> None:
     assert curve.area == pytest.approx(made.roc_auc(), rel=1e-15)
     each = [one.at(fpr=0.3) for one in made.roc_curve().values()]
     assert curve.at(fpr=0.3) == pytest.approx(np.mean(each), rel=1e-15)
+
+
+@BOUNDED
+@given(classes())
+def test_macro_curves_are_means_of_the_classes_curves(case: Classes) -> None:
+    """At each place of any class, unless weights round it to a side of a jump.
+
+    In between, too, except for precision, whose curve of counts is not a mean there.
+    """
+    made, each = case.made, [reference_classes.against_rest(case.rows, k) for k in range(case.n_classes)]
+    for name in RATES:
+        entry, twin = CURVES[name], TWINS[name]
+        if any(not any(flags) or (all(flags) and "negatives" in entry.undefined_without) for flags, _, _ in each):
+            with pytest.raises(ValueError, match="average='macro' needs rows of each class"):
+                getattr(made, entry.method)(average="macro")
+            continue
+        curve, lines = getattr(made, entry.method)(average="macro"), [twin.straight(*one) for one in each]
+        at = sorted({x for line in lines for x, _ in line if x > 0})
+        places = [*at] if case.weights is None else []
+        if entry.macro != "recall":
+            places += [(a + b) / 2 for a, b in pairwise(at)]
+        axis = 0 if entry.macro == "recall" else 1  # of the averaged rate
+        means = [mean([twin.unpacked((x, best_at(line, x)))[axis] for line in lines]) for x in places]
+        ours = curve.at(**{twin.place: [float(x) for x in places]})
+        assert ours == pytest.approx(list(map(float, means)), rel=1e-9, abs=1e-9)
+        assert np.isnan(curve.thresholds[1:]).all()
+
+
+def test_macro_areas_are_means_of_areas() -> None:
+    made = ClassRankings(*many())
+    for name, exact in (("roc", 1e-14), ("det", 1e-14), ("gain", 1e-14), ("precision_recall", 1e-3)):
+        areas = [curve.area for curve in getattr(made, f"{name}_curve")().values()]
+        assert getattr(made, f"{name}_curve")(average="macro").area == pytest.approx(np.mean(areas), rel=exact)
+
+
+def test_a_macro_curve_needs_only_the_rows_that_its_kind_needs() -> None:
+    made = ClassRankings(np.ones((4, 3)), SCORES)
+    assert made.precision_recall_curve(average="macro").area == 1.0
+    assert made.gain_curve(average="macro").at(share=0.25) == 0.25
+    for method in ("roc_curve", "det_curve"):
+        with pytest.raises(ValueError, match="needs rows of each class and outside it, but class 0 has no rows outsid"):
+            getattr(made, method)(average="macro")
+    lacking = ClassRankings(["a", "a", "b", "b"], SCORES, labels=["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"needs rows of each class, but class 'c' has no rows$"):
+        lacking.lift_curve(average="macro")
+    with pytest.warns(UndefinedMetricWarning, match="gain_curve is undefined .*: 1 of 3 classes lack rows of the cl"):
+        assert math.isnan(lacking.gain_curve()["c"].area)
 
 
 # Undefined --------------------------------------------------------------------------------------------------------

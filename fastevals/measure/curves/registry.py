@@ -72,6 +72,9 @@ class CurveEntry(NamedTuple):
     averaged : "rates", "shares", "precision_and_recall" or ""
         What the methods `mean_...` in `many/folds.py` average over folds at each threshold. If empty, only `pool()` of
         `RankingFolds` has a method for the curve.
+    macro : "fpr", "share", "recall" or ""
+        The rate at whose values the macro curve of several classes is their mean, a function in `many/class_curves.py`.
+        If empty, classes have the curve, but no macro average of it.
     detail : str
         How finely the curve distinguishes rows, as in `Detail`. Coarser counts yield two curves that enclose the true
         one, unless the curve needs "THRESHOLDS": the score of each row. If empty, there are always two such curves.
@@ -96,6 +99,7 @@ class CurveEntry(NamedTuple):
     undefined_without: tuple[str, ...] = ("positives", "negatives")
     made_by: tuple[str, ...] = ()
     averaged: Literal["rates", "shares", "precision_and_recall", ""] = ""
+    macro: Literal["fpr", "share", "recall", ""] = ""
     detail: str = "POLYLINE"
     size: Literal["square", "wide", "tall"] = "square"
     legend: str = "best"
@@ -148,6 +152,7 @@ CURVES: dict[str, CurveEntry] = {
             Axis("False positive rate", "false_positive_rate"),
             Axis("True positive rate", "recall"),
             averaged="rates",
+            macro="fpr",
             legend="lower right",
             lines=(Line("chance", (0, 1), (0, 1)),),
             area="AUC",
@@ -163,6 +168,7 @@ CURVES: dict[str, CurveEntry] = {
             Axis("Precision", "precision"),
             undefined_without=("positives",),
             averaged="precision_and_recall",
+            macro="recall",
             detail="POSITIVES",
             lines=(Line("chance", (0, 1), ("positives", "positives")),),
             area_metric="pr_auc",
@@ -176,6 +182,7 @@ CURVES: dict[str, CurveEntry] = {
             Axis("False positive rate, %", "false_positive_rate", "deviate"),
             Axis("False negative rate, %", "false_negative_rate", "deviate"),
             averaged="rates",
+            macro="fpr",
         ),
         CurveEntry(
             "gain",
@@ -186,6 +193,7 @@ CURVES: dict[str, CurveEntry] = {
             Axis("Gain, share of positives found", "recall"),
             undefined_without=("positives",),
             averaged="shares",
+            macro="share",
             legend="lower right",
             lines=(Line("perfect", (0, "positives", 1), (0, 1, 1), True), Line("chance", (0, 1), (0, 1))),
         ),
@@ -198,6 +206,7 @@ CURVES: dict[str, CurveEntry] = {
             Axis("Lift", "lift"),
             undefined_without=("positives",),
             averaged="shares",
+            macro="share",
             size="wide",
             lines=(Line("chance", (0, 1), (1, 1)),),
             area="mean lift",
