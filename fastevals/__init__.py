@@ -29,6 +29,7 @@ _NAMES = {
     "infer.calibration.errors": "CalibrationError",
     "infer.calibration.calibrations": "Calibration CalibrationComparison CalibrationEstimate CalibrationSegments",
     "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
+    "infer.confused_pairs": "ConfusedPairs most_confused",
     "infer.costs.decisions": "DecisionCost ModelCosts RowCosts",
     "infer.costs.row_costs": "row_costs",
     "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",

@@ -37,6 +37,7 @@ from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
 from fastevals.many.group_comparison import ComparisonsByGroup as ComparisonsByGroup
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
+from fastevals.infer.confused_pairs import ConfusedPairs as ConfusedPairs
 from fastevals.measure.confusion import ConfusionMatrix as ConfusionMatrix
 from fastevals.measure.curves.cost import CostCurve as CostCurve
 from fastevals.measure.curves.cost import CostDifference as CostDifference
@@ -146,6 +147,7 @@ from fastevals.infer.significance.mcnemar import mcnemar_test as mcnemar_test
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table as mcnemar_test_of_table
 from fastevals.measure.metric_specs import metric as metric
 from fastevals.measure.cost_sensitive import minimum_cost_predictions as minimum_cost_predictions
+from fastevals.infer.confused_pairs import most_confused as most_confused
 from fastevals.infer.significance.rank_comparisons import nemenyi_test as nemenyi_test
 from fastevals._execution import num_threads as num_threads
 from fastevals.infer.permutation.permutation import paired_permutation_test as paired_permutation_test

@@ -100,10 +100,12 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "five_by_two_cv_t_test": lambda **o: fe.five_by_two_cv_t_test(ERRORS, np.multiply(ERRORS, 2), **o),
     "five_by_two_cv_f_test": lambda **o: fe.five_by_two_cv_f_test(ERRORS, np.multiply(ERRORS, 2), **o),
     "mcnemar_test_of_table": lambda **o: fe.mcnemar_test_of_table([[5, 2], [3, 4]], **o),
+    "most_confused": lambda **o: fe.most_confused(MATRIX, **o),
     "paired_t_test": lambda **o: fe.paired_t_test(S, T**2, **o),
     "pairwise_tests": lambda **o: fe.pairwise_tests(TABLE, **o),
     "proportion_interval": lambda **o: fe.proportion_interval(MATRIX, **{"metric": "recall", "average": None} | o),
     "sign_test": lambda **o: fe.sign_test(S, T, **o),
+    "plots.plot_confusion_matrix": lambda **o: plots.plot_confusion_matrix(MATRIX, **o),
     "plots.plot_critical_difference": lambda **o: plots.plot_critical_difference(fe.rank_comparison_test(TABLE), **o),
     "plots.plot_estimates": lambda **o: plots.plot_estimates(
         fe.evaluate_splits(T, T + S, fe.KFold(2, rng=0), "mean_squared_error"), **o

@@ -25,6 +25,7 @@ GREY = "#767676"
 COLUMNS = 4096  # that a line is thinned to at least
 BAR_STEP = 0.015  # between bars on the y axis
 DARKEST, MIDDLE = 0.9, 0.75  # opacity of a square with a share of 1; larger shares than MIDDLE have white text
+MOST_RULED = 60  # rows of squares with lines between all
 
 
 class Look(NamedTuple):
@@ -154,6 +155,11 @@ class Squares:
     signs: Mapping[Literal["dot", "cross"], NDArray[np.bool_]] = field(default_factory=dict)  # squares by sign
     scale: AxisScale | None = None  # of darkness, drawn next to the squares
     level: float = math.nan  # darkness that is marked on the scale
+
+
+def lines_between(n: int) -> list[int]:
+    """Return where lines are drawn between n rows of squares: between all of them, or between tens of small ones."""
+    return [*range(0, n, 1 if n <= MOST_RULED else 10), n]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

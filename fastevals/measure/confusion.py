@@ -20,6 +20,7 @@ from fastevals._validation.arrays import (
     as_weights,
     check_one_weight,
     check_same_length,
+    read_only,
 )
 from fastevals._validation.curves import as_class_shares, as_cost_matrix
 from fastevals._validation.labels import (
@@ -37,12 +38,14 @@ from fastevals.counts import Cells
 from fastevals.document.frames import Columns, as_column
 from fastevals.document.result import Result
 from fastevals.measure import cells
+from fastevals.measure.confused_classes import most_frequent_errors, order_of_similar_classes
 from fastevals.results import V, as_json
 
 FAR_APART = 2.0**-480  # share of the largest count; products of two smaller counts, or their errors, may underflow
 MeanAverage = Literal["binary", "micro", "macro", "weighted"]
 Average = Literal[None, MeanAverage]
 MOST_SHOWN = 10  # classes in a printed matrix
+MOST_CELLS = 20  # classes of a matrix that is shown as a table of all cells; of more, the most frequent errors
 LONGEST_NAME = 16
 MacroF = Literal["mean-of-f", "of-means"]
 
@@ -258,7 +261,9 @@ class ConfusionMatrix(Result, Generic[V]):
         return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{positive}{averaged})"
 
     def __str__(self) -> str:
-        """Return the repr and the cells; for a stack, the cells of its first matrix."""
+        """Return the repr and the cells, or the most frequent errors of many classes; for a stack, its first matrix."""
+        if self._is_shown_by_errors:
+            return "\n  ".join([repr(self), *self._error_lines()])
         first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :MOST_SHOWN, :MOST_SHOWN]
         names = shorten_names(self.labels[:MOST_SHOWN].tolist(), LONGEST_NAME)
         rows = [["true \\ predicted", *names]]
@@ -270,6 +275,15 @@ class ConfusionMatrix(Result, Generic[V]):
         if self.labels.size > MOST_SHOWN:
             rows = [*([*row, "..."] for row in rows), ["...", *[""] * (MOST_SHOWN + 1)]]
         return "\n  ".join([repr(self), *(format_tables([rows])[0] if first.size else [])])
+
+    def _error_lines(self) -> list[str]:
+        errors = most_frequent_errors(self.counts, MOST_SHOWN)
+        names = shorten_names(self.labels.tolist(), LONGEST_NAME)
+        rows = [["true", "predicted", "count", "of true class"]]
+        for true, predicted, count, share in zip(*(each.tolist() for each in errors[:4]), strict=True):
+            written = str(count) if isinstance(count, int) else f"{count:.6g}"
+            rows.append([names[true], names[predicted], written, f"{100 * share:.1f} %"])
+        return [*format_tables([rows])[0], *(["..."] if errors.n_pairs > MOST_SHOWN else [])]
 
     def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix[Any]], tuple[Any, ...]]:
         return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
@@ -287,12 +301,61 @@ class ConfusionMatrix(Result, Generic[V]):
         labels = as_column(self.labels)
         return {**of_stack, "true": labels[true], "predicted": labels[predicted], "count": self.counts.ravel()}
 
+    def _title(self) -> str:
+        if not self._is_shown_by_errors:
+            return repr(self)
+        shown = most_frequent_errors(self.counts, MOST_CELLS)
+        if not shown.n_pairs:
+            return f"{self!r} without errors"
+        return f"{self!r}, {shown.counts.size:,} most frequent of {shown.n_pairs:,} kinds of errors"
+
+    @property
+    def _is_shown_by_errors(self) -> bool:
+        return self.counts.ndim == 2 and self.labels.size > MOST_CELLS
+
     def _shown_columns(self) -> Columns:
-        """Return one matrix as a table, and a stack as one row per cell."""
+        """Return one matrix as a table, or its most frequent errors if it is large, and a stack as one row per cell."""
         if self.counts.ndim > 2:
             return self._columns()
+        if self._is_shown_by_errors:
+            errors, labels = most_frequent_errors(self.counts, MOST_CELLS), as_column(self.labels)
+            classes = {"true": labels[errors.true], "predicted": labels[errors.predicted]}
+            return {**classes, "count": errors.counts, "share of true class": errors.shares}
         names = shorten_names(self.labels.tolist(), LONGEST_NAME)
         return {"true \\ predicted": as_column(names), **dict(zip(names, self.counts.T, strict=True))}
+
+    def sorted_by_confusion(self) -> ConfusionMatrix[V]:
+        """Reorder the classes so that classes that are often confused with each other are neighbours.
+
+        Returns
+        -------
+        ConfusionMatrix
+            The same counts with rows and columns in the new order. Two classes keep their order. All matrices of a
+            stack have the order of their sum.
+
+        Notes
+        -----
+        The similarity of two classes is the mean of both shares of rows predicted as the other class. Classes are
+        clustered by average linkage, and the order of the tree's leaves makes neighbours as similar as possible [1]_;
+        above 512 classes, the tree's own order is kept.
+
+        References
+        ----------
+        .. [1] Bar-Joseph, Gifford and Jaakkola (2001), "Fast optimal leaf ordering for hierarchical clustering",
+           Bioinformatics 17, S22-S29, doi:10.1093/bioinformatics/17.suppl_1.S22.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> counts = [[90, 0, 10], [0, 100, 0], [15, 0, 85]]
+        >>> fastevals.ConfusionMatrix(counts, labels=["cat", "car", "dog"]).sorted_by_confusion().labels
+        array(['car', 'cat', 'dog'], dtype='<U3')
+        """
+        order = order_of_similar_classes(self.counts.sum(axis=tuple(range(self.counts.ndim - 2))))
+        counts = np.ascontiguousarray(self.counts[..., order[:, np.newaxis], order])
+        return self._from_counts(
+            counts, Classes(read_only("labels", self.labels[order]), self.pos_label), self._mean_axes
+        )
 
     @overload
     def pool(self, axis: None = ...) -> ConfusionMatrix: ...

@@ -41,6 +41,7 @@ MORE = {
         (list("aabbcc"), list("abbbca")), {"recalls": metric("recall", average=None), "accuracy": "accuracy"},
         n_resamples=9, rng=0,
     ),
+    "confused pairs": lambda: fastevals.most_confused(ConfusionMatrix([[5, 2, 0], [1, 3, 0], [0, 4, 6]])),
     "certified": lambda: Certified(0.8, 0.7, 0.9),
     "per sample": lambda: made_result("bias and variance").per_sample,
     "sequence": lambda: CURVES.cost_curve().at(prior=[0.2, 0.4]),
@@ -534,14 +535,14 @@ def test_a_notebook_says_at_which_threshold_a_table_is() -> None:
 
 
 def test_a_notebook_shows_as_many_rows_as_asked() -> None:
-    curve = ConfusionMatrix(np.zeros((30, 30), dtype=int))
+    matrix = ConfusionMatrix(np.ones((30, 30), dtype=int))  # shown by its 20 most frequent errors
     try:
         fastevals.set_display(max_rows=7)
-        page = Page(curve._repr_html_())
+        page = Page(matrix._repr_html_())
         assert len(page.rows) == 8
-        assert page.words[1].startswith("The first 7 of 30 rows; fastevals.set_display(max_rows=...)")
+        assert page.words[1].startswith("The first 7 of 20 rows; fastevals.set_display(max_rows=...)")
         fastevals.set_display(max_rows=30)
-        assert len(Page(curve._repr_html_()).rows) == 31
+        assert len(Page(matrix._repr_html_()).rows) == 21
     finally:
         fastevals.set_display(max_rows=ROWS_SHOWN)
     for wrong in (0, 2.5, None, True):
@@ -585,7 +586,8 @@ def test_numbers_are_written_as_prints_have_them() -> None:
     assert page.rows == [["true \\ predicted", "no", "yes"], ["no", "3", "1"], ["yes", "0", "2"]]
     assert Page(CURVES.roc_curve()._repr_html_()).rows[1] == ["0.0000", "0.0000", "inf"]
     assert Page(made("undefined point")._repr_html_()).rows[1] == ["-", "-"]
-    many = Page(ConfusionMatrix(np.zeros((99, 99), dtype=int))._repr_html_())
+    table = Table("rows", "", [f"{k}" for k in range(100)], [Row("a", ["1"] * 99)] * 99, n_rows=99)
+    many = Page(write_notebook(Document("", "many", sections=[Section([table])])))
     assert {*map(len, many.rows)} == {COLUMNS_SHOWN}
     assert [each.partition(";")[0] for each in many.words[1:]] == [
         "The first 20 of 99 rows",

@@ -22,6 +22,7 @@ BOLD = 1.12  # relative width of bold words
 GAP = 5  # pixels between a point and the words next to it
 NARROWEST = 200  # pixels: least width of a diagram's axis
 SQUARE, SMALLEST_TEXT, LARGEST_TEXT = 11, 7.0, 16.0  # pixels: least size of a square; sizes of text in squares
+WIDEST = 660  # pixels: width of many squares, which may be smaller
 EDGE = 8  # pixels between words and the picture's edge
 TICKS, MORE = 6, 1.6  # ticks of an axis, about; times as many if whole numbers
 
@@ -48,7 +49,8 @@ class Canvas:
             self.left = min(max(map(width, names), default=0.0) + 14, NAMES) + 22
         has_sides = any(isinstance(mark, Side) for mark in picture.marks)
         self.right, self.top = float(RIGHT), TOP + NAMED * has_sides
-        self.width = float(across if self.squares is None else max(across, SQUARE * self.squares.darkness.shape[1]))
+        n_squares = 0 if self.squares is None else self.squares.darkness.shape[1]
+        self.width = float(max(across, min(SQUARE * n_squares, WIDEST)))
         if picture.diagram:
             self.left = self.right = float(EDGE)
         names = [mark.words for mark in picture.marks if isinstance(mark, Text) and mark.align != "center"]

@@ -51,12 +51,14 @@ from fastevals.document.picture import (
     Squares,
     Text,
     ThinLines,
+    lines_between,
 )
 
 Floats = NDArray[np.float64]
 
 LINE, STRIP_PIXELS = 18, 12  # pixels: of a legend line, of the scale of squares
 SHADES = 24  # steps of the scale of squares
+LEAST_DARKNESS = 0.005  # of a square that is drawn without numbers
 PAIR_SIZE = 10.5  # pixels: font size of names in two lines
 OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that may extend past the axes
 
@@ -364,10 +366,11 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
     for row, column in product(range(rows), range(columns)):
         x, y, darkness = canvas.left + column * across, canvas.top + row * high, float(squares.darkness[row, column])
         ink = "dark" if darkness > MIDDLE else "light"
-        if not math.isnan(darkness):
-            shade = f"{DARKEST * darkness:.3f}" if is_written else f"{DARKEST * darkness:.2f}"
-            key = (shade, row, column) if is_written else (shade,)
+        if is_written and not math.isnan(darkness):
+            key = (f"{DARKEST * darkness:.3f}", row, column)
             cells.setdefault(key, []).append(f"M{x:.1f} {y:.1f}h{across:.1f}v{high:.1f}h-{across:.1f}z")
+        elif darkness >= LEAST_DARKNESS:
+            cells.setdefault((f"{DARKEST * darkness:.2f}",), []).append(f"M{column} {row}h1v1h-1z")
         found = [sign for sign, places in squares.signs.items() if places[row, column]]
         signs += [_sign(sign, x, y, across, high, ink, aside=is_written) for sign in found]
         lines = squares.lines[row][column] if is_written else ()
@@ -377,9 +380,12 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
                 f'<text x="{x + across / 2:.1f}" y="{at:.1f}" class="mid on-{ink}{" bold" * ("dot" in found)}" '
                 f'style="font-size:{size:.1f}px" data-cell="{row} {column} {k}">{escape(line)}</text>'
             )
-    between = [f"M{canvas.left:g} {canvas.top + k * high:.1f}h{canvas.width:g}" for k in range(rows + 1)]
-    between += [f"M{canvas.left + k * across:.1f} {canvas.top}v{canvas.height:g}" for k in range(columns + 1)]
+    between = [f"M{canvas.left:g} {canvas.top + k * high:.1f}h{canvas.width:g}" for k in lines_between(rows)]
+    between += [f"M{canvas.left + k * across:.1f} {canvas.top}v{canvas.height:g}" for k in lines_between(columns)]
     drawn = [f'<path class="square" d="{"".join(each)}" fill-opacity="{key[0]}"/>' for key, each in cells.items()]
+    if not is_written:  # whole numbers are short
+        place = f"translate({canvas.left:g} {canvas.top:g}) scale({across:.4f} {high:.4f})"
+        drawn = [f'<g transform="{place}">{"".join(drawn)}</g>']
     return "".join([*drawn, f'<path class="grid" d="{"".join(between)}"/>', *texts, *signs])
 
 
@@ -465,7 +471,8 @@ def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[st
     for low, high in pairwise(edges):
         drawn = f"M{x(low):.1f} {y:g}H{x(high):.1f}v{STRIP_PIXELS}H{x(low):.1f}z"
         parts.append(f'<path class="square" d="{drawn}" fill-opacity="{DARKEST * (low + high) / 2:.3f}"/>')
-    parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP_PIXELS + 6}"/>')
+    if not math.isnan(level):
+        parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP_PIXELS + 6}"/>')
     ticks = ticks_of(scale, 0)
     ticks.sort(key=lambda tick: (abs(tick[0] - level) > 1e-9, tick[0] not in (scale.low, scale.high)))
     taken: list[tuple[float, float]] = []

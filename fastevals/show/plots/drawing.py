@@ -34,6 +34,7 @@ from fastevals.document.picture import (
     ThinLines,
     as_deviate,
     as_rate,
+    lines_between,
 )
 from fastevals.show.plots import style
 from fastevals.show.plots.fonts import fonts_for
@@ -266,8 +267,8 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
     rows, columns = squares.darkness.shape
     image = ax.imshow(_colors(squares.darkness), aspect="equal", zorder=1)
     lines: dict[str, Any] = {"color": "#d0d0d0", "linewidth": 0.8, "zorder": 1.2}
-    ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **lines)
-    ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **lines)
+    ax.hlines(np.array(lines_between(rows)) - 0.5, -0.5, columns - 0.5, **lines)
+    ax.vlines(np.array(lines_between(columns)) - 0.5, -0.5, rows - 0.5, **lines)
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(length=0)
@@ -275,7 +276,7 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
         _draw_darkness(ax, squares.scale, squares.level)
     width, height = style.size_in_points(ax)
     side = min(width / columns, height / rows)
-    ax.tick_params(labelsize=min(FONT, 0.8 * side))
+    ax.tick_params(labelsize=min(FONT, 0.8 * side * rows / max(len(ax.get_yticks()), 1)))
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
     size = min(LARGEST_TEXT, side / (0.65 * max(longest + bool(squares.signs), 1)))
     is_written = longest > 0 and (not squares.signs or size >= SMALLEST_TEXT)

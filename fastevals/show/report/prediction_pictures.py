@@ -10,7 +10,7 @@ from fastevals._text import format_label
 from fastevals.document.picture import AxisScale, Outline, Panel, Picture
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.show.plots import style
-from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
+from fastevals.show.plots.confusion import MOST_CLASSES, MOST_PLAIN, confusion_size, draw_confusion
 from fastevals.show.plots.models import label_of
 from fastevals.show.report.data import ErrorShape, ModelNumbers, ReportBlock
 
@@ -32,8 +32,9 @@ def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
 def _confusion_panel(place: int, model: str, matrix: ConfusionMatrix) -> Panel:
     picture = Picture()
     draw_confusion(picture, matrix.counts, [format_label(label) for label in matrix.labels.tolist()])
-    side = max(4.2, min(1.5 + 0.45 * matrix.labels.size, 12.0))
-    return Panel(model, picture, (side, side), place=place)
+    k = matrix.labels.size
+    side = max(4.2, 1.5 + 0.45 * k)
+    return Panel(model, picture, (side, side) if k <= MOST_PLAIN else confusion_size(k), place=place)
 
 
 def _draw_errors(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:

@@ -757,11 +757,36 @@ def test_a_confusion_matrix_has_counts_and_shares_of_the_true_class():
             ConfusionMatrix(np.ones((2, 3, 3), int)),
             r"matrix must be a single matrix, not a stack, got counts of shape \(2, 3",
         ),
-        (ConfusionMatrix(np.eye(61, dtype=int)), "matrix must have at most 60 classes to be drawn, got 61"),
+        (ConfusionMatrix(np.eye(151, dtype=int)), "matrix must have at most 150 classes to be drawn, got 151"),
         (np.eye(2), "matrix must be ConfusionMatrix, got ndarray"),
     ):
         with pytest.raises(ValueError, match=message):
             plots.plot_confusion_matrix(value, ax=axes())
+
+
+def test_a_large_confusion_matrix_has_blocks_a_scale_and_a_list_of_errors():
+    k, swapped = 100, np.arange(100).reshape(2, 50).T.ravel()  # 0 and 50 are confused, 1 and 51, ...
+    counts = np.diag(np.full(k, 90))
+    counts[swapped[::2], swapped[1::2]] = 10
+    counts[7, 57] = 30
+    matrix = ConfusionMatrix(counts, labels=[f"class {each}" for each in range(k)])
+    ax = plots.plot_confusion_matrix(matrix, ax=axes())
+    ax.figure.canvas.draw()
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(names) == 50
+    shades = 1 - np.asarray(ax.images[0].get_array())[..., 0]
+    away = np.abs(np.subtract(*np.nonzero(shades)))
+    assert away.max() == 1  # similar classes are neighbours
+    legend = ax.get_legend()
+    assert legend.get_texts()[0].get_text() == "class 7 as class 57: 30, 25.0 % of class 7"
+    assert legend.get_title().get_text() == "Most frequent errors, true class as predicted class (19 % of all errors)"
+    assert ax.child_axes[0].get_ylabel() == "Share of the true class"
+    in_order = plots.plot_confusion_matrix(matrix, ax=axes(), order="labels")
+    assert [label.get_text() for label in in_order.get_yticklabels()][:2] == ["class 0", "class 2"]
+    perfect = plots.plot_confusion_matrix(ConfusionMatrix(np.eye(30, dtype=int)), ax=axes())
+    assert perfect.get_legend() is None
+    with pytest.raises(ValueError, match="order must be one of 'labels', 'confusion'; got 'size'"):
+        plots.plot_confusion_matrix(matrix, ax=axes(), order="size")
 
 
 def test_a_forest_has_a_row_an_estimate():
