@@ -93,6 +93,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "sample size of a width": lambda: fastevals.plan_sample_size((AMOUNTS, A), "r2", width=0.5, n_resamples=99),
     "drift": lambda: fastevals.score_drift(A, B, n_bins=3),
     "drift of models": lambda: fastevals.score_drift({"a": A, 1: B}, {"a": B, 1: A}, n_bins=2),
+    "confused pairs": lambda: fastevals.most_confused(fastevals.ConfusionMatrix([[5, 2, 0], [1, 3, 0], [0, 4, 6]])),
     "gain table": lambda: fastevals.gain_table(Y, A, 4),
     "gain tables": lambda: fastevals.gain_table(Y, {"a": A, 1: B}, 2, shares=[]),
     "night": lambda: fastevals.NightRecord("mon", 9, value=0.5, variance=0.01),

@@ -41,7 +41,6 @@ MORE = {
         (list("aabbcc"), list("abbbca")), {"recalls": metric("recall", average=None), "accuracy": "accuracy"},
         n_resamples=9, rng=0,
     ),
-    "confused pairs": lambda: fastevals.most_confused(ConfusionMatrix([[5, 2, 0], [1, 3, 0], [0, 4, 6]])),
     "certified": lambda: Certified(0.8, 0.7, 0.9),
     "per sample": lambda: made_result("bias and variance").per_sample,
     "sequence": lambda: CURVES.cost_curve().at(prior=[0.2, 0.4]),
