@@ -139,6 +139,12 @@ def lift_area(fps, tps, tp_scale):
 
 
 @kernel
+def risk_area(fps, tps, fp_scale):
+    """Return, as a pair, `fp_scale` times the area under 1 - precision plotted over the rows predicted positive."""
+    return lift_area(tps, fps, fp_scale)
+
+
+@kernel
 def upper_hull(x, y, hull):
     """Write the indices of the upper hull's vertices, for points with ascending y; return the number of vertices.
 

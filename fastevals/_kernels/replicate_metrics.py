@@ -10,6 +10,7 @@ from fastevals._kernels.areas import excess_share
 from fastevals._kernels.steps import STEPS_PER_STRETCH, largest_step, sum_of, wide
 
 STEPS_PER_BLOCK = 256  # steps whose running counts stay in the nearest cache
+AREA_ROUNDING = 1e-13  # relative distance below which an area counts as the least possible one
 ROW_BLOCK = 2048  # rows whose terms stay in the nearest cache
 
 
@@ -69,6 +70,78 @@ def average_precision(positives, negatives, tied, n_pos, n_neg):
         total += up * (tp / (predicted + (predicted == 0)))  # no branch, as draws can't be predicted
         fp += down
     return total / n_pos
+
+
+@kernel
+def risk_coverage_area(positives, negatives, tied, n_pos, n_neg):
+    """Return the area under the share of negatives among the rows predicted positive, plotted over their share."""
+    n = n_pos + n_neg
+    if n == 0:
+        return np.nan
+    tp, fp, area = n_pos * 0, n_pos * 0, 0.0
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        if not tied[step]:
+            if up > 0 and fp > 0:
+                area += fp * np.log1p(up / (tp + fp))
+            tp += up
+            up *= 0
+        if down > 0:
+            if tp + fp == 0:
+                area += down
+            else:
+                u = (up + down) / (tp + fp)
+                area += fp * np.log1p(u) + down * excess_share(u)
+        elif up > 0 and fp > 0:
+            area += fp * np.log1p(up / (tp + fp))
+        tp, fp = tp + up, fp + down
+    return min(area / n, 1.0)
+
+
+@kernel
+def excess_risk_coverage_area(positives, negatives, tied, n_pos, n_neg):
+    """Return the area by `risk_coverage_area` minus the area if all positives were above all negatives."""
+    area = risk_coverage_area(positives, negatives, tied, n_pos, n_neg)
+    least = n_neg / (n_pos + n_neg) if n_pos == 0 else n_neg * excess_share(n_neg / n_pos) / (n_pos + n_neg)
+    return area - least if area - least > AREA_ROUNDING * area else 0.0
+
+
+@kernel
+def risk_at_coverage(positives, negatives, tied, n_pos, n_neg, coverage):
+    """Return the share of negatives among the given share of rows, those with the highest scores."""
+    n = n_pos + n_neg
+    if n == 0:
+        return np.nan
+    wanted = coverage * n
+    tp, fp = n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        up, down = wide(positives[step]), wide(negatives[step])
+        if not tied[step]:
+            if tp + fp + up >= wanted:
+                return fp / wanted
+            tp += up
+            up *= 0
+        if down > 0 and tp + fp + up + down >= wanted:
+            return min((fp + down * ((wanted - tp - fp) / (up + down))) / wanted, 1.0)
+        if up > 0 and tp + fp + up >= wanted:
+            return fp / wanted
+        tp, fp = tp + up, fp + down
+    return n_neg / n
+
+
+@kernel
+def coverage_at_risk(positives, negatives, tied, n_pos, n_neg, risk):
+    """Return the largest share of rows at or above a threshold among which at most the share `risk` is negative."""
+    n = n_pos + n_neg
+    if n == 0:
+        return np.nan
+    tp, fp, most = n_pos * 0, n_pos * 0, n_pos * 0
+    for step in range(tied.size):
+        tp += positives[step]
+        fp += negatives[step]
+        if tp + fp > 0 and fp / (tp + fp) <= risk:
+            most = tp + fp
+    return most / n
 
 
 @kernel

@@ -75,7 +75,9 @@ def metric(name: str, **options: Any) -> MetricSpec:
     name : str
         Metrics of scores: "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear",
         "break_even_point", "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and
-        "expected_cost" at a threshold. Of probabilities: "brier_score", "log_loss", "expected_calibration_error",
+        "expected_cost" at a threshold. Of confidence in answers, the right ones positive: "risk_coverage_area",
+        "excess_risk_coverage_area", "risk_at_coverage", "coverage_at_risk". Of probabilities:
+        "brier_score", "log_loss", "expected_calibration_error",
         "root_mean_square_calibration_error", "maximum_calibration_error", "debiased_calibration_error",
         "smooth_calibration_error", "mean_predicted". Of predicted labels, or of scores at a threshold: "accuracy",
         "error_rate", "precision", "recall", "specificity", "false_positive_rate", "false_negative_rate",
@@ -93,7 +95,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
         not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``, calibration errors in
-        bins ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``, a metric of an interval ``coverage=`` (its
+        bins ``n_bins=`` and ``strategy=``, "risk_at_coverage" ``coverage=``, "coverage_at_risk" ``risk=``,
+        "pinball_loss" ``quantile=``, a metric of an interval ``coverage=`` (its
         nominal coverage). A metric of a confusion matrix takes the arguments of its method, such as
         ``average="macro"``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
         ``ndcg@10``.
@@ -147,7 +150,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 def legal_options(spec: MetricSpec) -> Iterator[str]:
     """Yield the options of a metric, whatever it is computed from; some occur twice."""
     name, entry = spec.name, METRICS[spec.name]
-    if entry.of in ("probabilities", "targets", "quantiles", "queries"):
+    if entry.of in ("ranking", "probabilities", "targets", "quantiles", "queries"):
         yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
@@ -321,10 +324,21 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
     if spec.name == "roc_auc" and spec.options:
         return _partial_auc(spec)
     check_no_options(str(spec), spec.options, entry.options)
+    if entry.of == "ranking" and entry.options:
+        return _of_whole_ranking(spec)
     if spec.options:
         return _in_bins(spec)
     detail = entry.replicate.detail if entry.replicate else entry.detail
     return RankingMetric(entry, detail, entry.replicate)
+
+
+def _of_whole_ranking(spec: MetricSpec) -> RankingMetric:
+    """Return a metric of rankings with its options, which are the parameters of its kernel."""
+    entry = METRICS[spec.name]
+    options = entry.own_options(spec.options)
+    assert entry.replicate is not None
+    whole = replace(entry, function=partial(entry.function, **options))
+    return RankingMetric(whole, entry.replicate.detail, entry.replicate, tuple(options.values()))
 
 
 def _in_bins(spec: MetricSpec) -> RankingMetric:

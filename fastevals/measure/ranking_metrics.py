@@ -19,7 +19,7 @@ from fastevals._execution import chunks, run
 from fastevals._kernels import areas
 from fastevals._options import as_flag, python_number
 from fastevals._validation.arrays import power_of_two
-from fastevals.counting.sweeps import best_row, sum_steps
+from fastevals.counting.sweeps import COUNT_ROUNDING, best_row, sum_steps
 from fastevals.counts import Cells, ThresholdCounts, last_row, read_only_as
 from fastevals.measure.cells import informedness
 from fastevals.results import UNDEFINED_POINT, OperatingPoint
@@ -36,6 +36,7 @@ class Area(NamedTuple):
         return float(min(share / self.times, Fraction(1)))
 
 
+LARGEST_RATIO = Fraction(2**1023)
 Interpolation = Literal["davis-goadrich", "linear"]
 STEPWISE = Area(areas.average_precision, 1)
 PR_AREAS = {"davis-goadrich": Area(areas.davis_goadrich_area, 1), "linear": Area(areas.linear_pr_area, 2)}
@@ -148,6 +149,72 @@ def mean_lift(counts: ThresholdCounts) -> float:
     if not counts.n_pos:
         return math.nan
     return float(_sum_over_positives(areas.lift_area, counts))
+
+
+def risk_coverage_area(counts: ThresholdCounts) -> float:
+    """Return the area under the risk-coverage curve (AURC): the mean selective risk over all shares of rows accepted.
+
+    The risk is the share of negatives among the accepted rows, those with the highest scores. Counts are linear between
+    thresholds. Geifman and El-Yaniv (2017), arXiv:1705.08500.
+    """
+    return _risk_area(counts) if counts.n_pos or counts.n_neg else math.nan
+
+
+def excess_risk_coverage_area(counts: ThresholdCounts) -> float:
+    """Return the AURC minus the least AURC at the same share r of negatives, which is r + (1 - r) log(1 - r) (E-AURC).
+
+    It is 0 if all positives are above all negatives. Geifman, Uziel and El-Yaniv (2019), arXiv:1805.08206.
+    """
+    n_pos, n_neg = counts.n_pos, counts.n_neg
+    if not (n_pos or n_neg):
+        return math.nan
+    least = float(Fraction(n_neg) / (Fraction(n_neg) + Fraction(n_pos)))
+    if n_pos:
+        least *= float(areas.excess_share(float(min(Fraction(n_neg) / Fraction(n_pos), LARGEST_RATIO))))
+    area = _risk_area(counts)
+    return area - least if area - least > COUNT_ROUNDING * area else 0.0
+
+
+def _risk_area(counts: ThresholdCounts) -> float:
+    scale = power_of_two(counts.n_neg) if counts.n_neg else 1.0
+    area = sum_steps(areas.risk_area, counts, scale)
+    return float(min(area / Fraction(scale) / (Fraction(counts.n_pos) + Fraction(counts.n_neg)), Fraction(1)))
+
+
+def risk_at_coverage(counts: ThresholdCounts, coverage: float = 0.8) -> OperatingPoint:
+    """Return the selective risk at a coverage: the share of negatives among this share of rows, highest scores first.
+
+    Inside a group of ties the counts are interpolated linearly, as if its rows were accepted at random.
+    """
+    n = Fraction(counts.n_pos) + Fraction(counts.n_neg)
+    if not n:
+        return UNDEFINED_POINT
+    wanted = Fraction(coverage) * n
+
+    def accepted(row: int) -> Fraction:
+        return Fraction(counts.tps[row].item()) + Fraction(counts.fps[row].item())
+
+    row = min(bisect_left(range(counts.thresholds.size), wanted, key=accepted), counts.thresholds.size - 1)
+    share = min((wanted - accepted(row - 1)) / (accepted(row) - accepted(row - 1)), Fraction(1))
+    before, after = Fraction(counts.fps[row - 1].item()), Fraction(counts.fps[row].item())
+    return OperatingPoint(float((before + share * (after - before)) / wanted), python_number(counts.thresholds[row]))
+
+
+def coverage_at_risk(counts: ThresholdCounts, risk: float = 0.05) -> OperatingPoint:
+    """Return the largest share of rows at or above a threshold among which the share of negatives is at most `risk`."""
+    n = Fraction(counts.n_pos) + Fraction(counts.n_neg)
+    if not n:
+        return UNDEFINED_POINT
+
+    def last(part: slice) -> int:
+        tps, fps = counts.tps[part], counts.fps[part]
+        accepted = tps + fps
+        rows = np.flatnonzero(np.divide(fps, accepted, out=np.zeros(fps.size), where=accepted > 0) <= risk)
+        return part.start + int(rows[-1]) if rows.size else 0
+
+    row = max(run(last, chunks(counts.thresholds.size)))
+    accepted = Fraction(counts.tps[row].item()) + Fraction(counts.fps[row].item())
+    return OperatingPoint(float(accepted / n), python_number(counts.thresholds[row]))
 
 
 def ks_statistic(counts: ThresholdCounts) -> OperatingPoint:

@@ -273,6 +273,14 @@ def _checked_beta(beta: Any = 1.0) -> dict[str, Any]:
     return {"beta": check_number("beta", beta, low=0, open_low=True, open_high=True)}
 
 
+def _checked_risk(risk: Any = 0.05) -> dict[str, Any]:
+    return {"risk": check_number("risk", risk, low=0, high=1)}
+
+
+def _checked_coverage(coverage: Any = 0.8) -> dict[str, Any]:
+    return {"coverage": check_number("coverage", coverage, low=0, high=1, open_low=True)}
+
+
 def _checked_quantile(quantile: Any = 0.5) -> dict[str, Any]:
     return {"quantile": check_number("quantile", quantile, low=0, high=1)}
 
@@ -415,6 +423,51 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("pr_auc_linear", Detail.POSITIVES),
             area=ranking_metrics.PR_AREAS["linear"],
             certificate="",
+        ),
+        _of_ranking(
+            "risk_coverage_area",
+            "AURC",
+            ranking_metrics.risk_coverage_area,
+            greater_is_better=False,
+            needs=(),
+            replicate=ReplicateKernel("risk_coverage_area"),
+            in_reports=False,
+            synonyms="aurc area_under_risk_coverage_curve",
+        ),
+        _of_ranking(
+            "excess_risk_coverage_area",
+            "E-AURC",
+            ranking_metrics.excess_risk_coverage_area,
+            greater_is_better=False,
+            needs=(),
+            replicate=ReplicateKernel("excess_risk_coverage_area"),
+            in_reports=False,
+            certificate="",
+            synonyms="e_aurc eaurc excess_aurc",
+        ),
+        _of_ranking(
+            "risk_at_coverage",
+            "risk",
+            ranking_metrics.risk_at_coverage,
+            greater_is_better=False,
+            needs=(),
+            influence=Influence.PLACE,
+            check_options=_checked_coverage,
+            replicate=ReplicateKernel("risk_at_coverage"),
+            in_reports=False,
+            synonyms="selective_risk error_at_coverage",
+        ),
+        _of_ranking(
+            "coverage_at_risk",
+            "coverage",
+            ranking_metrics.coverage_at_risk,
+            needs=(),
+            influence=Influence.PLACE,
+            check_options=_checked_risk,
+            replicate=ReplicateKernel("coverage_at_risk", Detail.THRESHOLDS),
+            in_reports=False,
+            certificate="",
+            synonyms="coverage_at_error",
         ),
         _of_ranking(
             "break_even_point",

@@ -28,6 +28,7 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import entry_of
+from fastevals.measure.curves.risk_coverage import RiskCoverageCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.metric_specs import MetricSpec, RankingMetric, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
@@ -735,6 +736,12 @@ class CertifiedRanking(BaseRanking):
         """Return `Ranking.lift_curve`, or curves that enclose it."""
         return self._make_curve(LiftCurve)
 
+    def risk_coverage_curve(  # type: ignore[override]
+        self,
+    ) -> RiskCoverageCurve | CertifiedCurve[RiskCoverageCurve]:
+        """Return `Ranking.risk_coverage_curve`, or curves that enclose it."""
+        return self._make_curve(RiskCoverageCurve)
+
     def cost_curve(  # type: ignore[override]
         self,
     ) -> CostCurve | CertifiedCurve[CostCurve]:
@@ -758,7 +765,8 @@ class CertifiedRanking(BaseRanking):
         points = make(self.cells.at_cuts)
         if entry.detail and self.cells.detail >= Detail[entry.detail] and self._spare.is_none:
             return points
-        ends, over_share = ((self.cells.worst, WORSE), (self.cells.best, BETTER)), entry.x.number == "share"
+        ends = (self.cells.worst, WORSE), (self.cells.best, BETTER)
+        over_share = entry.x.number == "share" and entry.y.number != "risk"  # fewer positives: more risk at any share
         worst, best = (moved_curve(counts, self._spare, side, over_share=over_share) for counts, side in ends)
         return CertifiedCurve(make(worst), make(best), points)
 

@@ -25,6 +25,7 @@ from fastevals import (
     LiftCurve,
     PrecisionRecallCurve,
     Ranking,
+    RiskCoverageCurve,
     RocCurve,
     ThresholdCounts,
     UndefinedMetricWarning,
@@ -221,6 +222,8 @@ def test_a_threshold_gives_the_rates_of_its_confusion_matrix(kind, case):
             "gain": tp / (tp + fn),
             "precision": np.where(tp + fp > 0, tp / (tp + fp), 1.0),
             "share": (tp + fp) / (tp + fp + tn + fn),
+            "coverage": (tp + fp) / (tp + fp + tn + fn),
+            "risk": fp / (tp + fp),
             "lift": tp / (tp + fp) * (tp + fp + tn + fn) / (tp + fn),
         }
     full = kind.kind(ranking.counts)
@@ -386,7 +389,7 @@ def test_a_hull_is_nowhere_below_its_curve(kind, case):
     assert not curve.dominates(hull)
     assert curve.crossings(hull).shape == (0, 2)
     assert hull.hull().thresholds.tolist() == hull.thresholds.tolist()
-    larger = hull.area - curve.area if not isinstance(curve, DetCurve) else curve.area - hull.area
+    larger = hull.area - curve.area if not isinstance(curve, (DetCurve, RiskCoverageCurve)) else curve.area - hull.area
     assert larger >= -1e-14
     if larger > 1e-9:
         assert hull.dominates(curve)

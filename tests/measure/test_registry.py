@@ -197,6 +197,8 @@ def test_how_a_row_moves_a_metric():
     assert others == {
         "break_even_point": Influence.PLACE,
         "equal_error_rate": Influence.PLACE,
+        "risk_at_coverage": Influence.PLACE,
+        "coverage_at_risk": Influence.PLACE,
         "ks_statistic": Influence.BEST,
         "expected_calibration_error": Influence.BINS,
         "root_mean_square_calibration_error": Influence.BINS,
@@ -273,6 +275,10 @@ def test_values_are_within_the_bounds(case):
         assert (found <= metric.bounds[1]).all(), metric.name
 
 
+# No order of the rows attains the bounds of these metrics if there are negatives.
+SHORT_OF_A_BOUND = {"risk_coverage_area", "risk_at_coverage", "coverage_at_risk"}
+
+
 @every_directed_metric
 def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
     bound = metric.bounds[1] if metric.greater_is_better else metric.bounds[0]
@@ -280,7 +286,7 @@ def test_a_perfect_ranking_attains_the_better_bound_exactly(metric):
     for n_neg, n_pos in (*(() if "pairs" in metric.needs else ((1, 1),)), (1, 4), (4, 1), (3, 7), (60, 40)):
         y = np.repeat([0, 1], (n_neg, n_pos))
         scores = perfect_scores(metric, y, rng.integers(0, 5, y.size) / 10)
-        assert best_value(metric, Ranking(y, scores)) == bound
+        assert best_value(metric, Ranking(y, scores)) == bound or metric.name in SHORT_OF_A_BOUND
 
 
 @every_metric
@@ -297,6 +303,8 @@ def test_float_weights_lead_no_perfect_ranking_past_a_bound(metric):
             found = found[~np.isnan(found)]
             assert (found >= metric.bounds[0]).all()
             assert (found <= metric.bounds[1]).all()
+            if metric.name in SHORT_OF_A_BOUND:
+                continue
             if labels is y and metric.takes_weights and metric.greater_is_better is not None:
                 assert best_value(metric, ranking) == pytest.approx(bound, abs=1e-14)
 
@@ -579,6 +587,10 @@ NOT_OF_A_RANKING = {
     "pr_auc_linear": "pr_auc(interpolation='linear')",
     "equal_error_rate_on_hull": "equal_error_rate(on_hull=True)",
     "cost_area": "cost_curve().area",
+    "risk_coverage_area": "risk_coverage_curve().area",
+    "excess_risk_coverage_area": "risk_coverage_curve().excess_area",
+    "risk_at_coverage": "risk_coverage_curve().at(coverage=...)",
+    "coverage_at_risk": "risk_coverage_curve().largest_coverage(risk=...)",
     "root_mean_square_calibration_error": "calibration_curve().root_mean_square_calibration_error",
     "maximum_calibration_error": "calibration_curve().maximum_calibration_error",
     "debiased_calibration_error": "calibration(ranking).error, with an interval",

@@ -56,6 +56,13 @@ def gain(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
     return [((step.tp + step.fp) / (last.tp + last.fp), step.tp / last.tp) for step in steps]
 
 
+def errors_in_all_rows(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
+    """Return (share of rows, minus the share of all rows that are accepted errors)."""
+    steps = threshold_counts(y_true, y_score, weights)
+    n = steps[-1].tp + steps[-1].fp
+    return [((step.tp + step.fp) / n, -step.fp / n) for step in steps]
+
+
 def least_costs(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
     """Return (PC(+), minus the least cost) where two lines meet."""
     lines = cost_lines(y_true, y_score, weights)
@@ -74,6 +81,7 @@ TWINS = {  # by the name of the curve's entry in the registry
     "precision_recall": Twin(false_per_positive, "recall", lambda p: (precision_of(p), p[0])),
     "gain": Twin(gain, "share", lambda p: p),
     "lift": Twin(gain, "share", lambda p: (p[0], p[1] / p[0]), is_at_zero=False),
+    "risk_coverage": Twin(errors_in_all_rows, "coverage", lambda p: (p[0], -p[1] / p[0]), is_at_zero=False),
     "cost": Twin(least_costs, "probability_cost", lambda p: (p[0], -p[1])),
 }
 

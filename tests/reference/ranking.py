@@ -134,6 +134,42 @@ def average_precision(y_true: Any, y_score: Any, weights: Any = None) -> Fractio
     )
 
 
+def risk_coverage_area(y_true: Any, y_score: Any, weights: Any = None) -> float:
+    """Integrate the share of errors among accepted rows over the rows, each group of ties as a straight piece."""
+    steps, area = threshold_counts(y_true, y_score, weights), 0.0
+    for old, new in pairwise(steps):
+        start, rows = old.tp + old.fp, new.tp + new.fp - old.tp - old.fp
+        slope = (new.fp - old.fp) / rows
+        area += float(slope * rows)
+        if start:
+            area += float(old.fp - slope * start) * math.log1p(float(rows / start))
+    return area / float(steps[-1].tp + steps[-1].fp)
+
+
+def excess_risk_coverage_area(y_true: Any, y_score: Any, weights: Any = None) -> float:
+    """Subtract the area if all errors are below all right answers."""
+    return risk_coverage_area(y_true, y_score, weights) - risk_coverage_area(y_true, y_true, weights)
+
+
+def risk_at_coverage(y_true: Any, y_score: Any, weights: Any = None, coverage: float = 0.8) -> Fraction:
+    """Count errors among the rows with the highest scores, up to a share of all rows."""
+    steps = threshold_counts(y_true, y_score, weights)
+    wanted = Fraction(coverage) * (steps[-1].tp + steps[-1].fp)
+    for old, new in pairwise(steps):
+        if new.tp + new.fp >= wanted:
+            share = (wanted - old.tp - old.fp) / (new.tp + new.fp - old.tp - old.fp)
+            return (old.fp + share * (new.fp - old.fp)) / wanted
+    raise AssertionError
+
+
+def coverage_at_risk(y_true: Any, y_score: Any, weights: Any = None, risk: float = 0.05) -> Fraction:
+    """Try every threshold."""
+    steps = threshold_counts(y_true, y_score, weights)
+    n = steps[-1].tp + steps[-1].fp
+    low = [step.tp + step.fp for step in steps[1:] if float(step.fp / Fraction(step.tp + step.fp)) <= risk]
+    return max(low, default=Fraction(0)) / n
+
+
 def linear_pr_area(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
     """Compute the area under the polyline of (recall, precision), which starts at (0, 1)."""
     steps = threshold_counts(y_true, y_score, weights)

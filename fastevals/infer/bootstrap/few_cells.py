@@ -248,7 +248,7 @@ def find_place(counts: ThresholdCounts, rule: Rule) -> int | None:
         return best_row_by(counts, entry, dict(options))
     if entry.influence == Influence.LINEAR:
         return None
-    point: OperatingPoint = entry.function(counts)
+    point: OperatingPoint = entry.function(counts, **dict(options))
     return None if np.isnan(point.threshold) else int(counts.rows_at_least(np.asarray(point.threshold)))
 
 

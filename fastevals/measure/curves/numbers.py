@@ -32,7 +32,7 @@ OF_CELLS = {name for name, metric in METRICS.items() if metric.of == "cells" and
 
 def is_of_counts(entry: CurveEntry) -> bool:
     """Return whether the numbers along both axes are functions of counts, from which the curve can be drawn."""
-    return {entry.x.number, entry.y.number} <= {*PARTS, *OF_CELLS, "lift"}
+    return {entry.x.number, entry.y.number} <= {*PARTS, *OF_CELLS, "lift", "risk"}
 
 
 def number_of(name: str, counts: ThresholdCounts) -> Number:
@@ -42,7 +42,7 @@ def number_of(name: str, counts: ThresholdCounts) -> Number:
         return lambda tp, fp: counted(tp, fp) / total
     if name == "false_negative_rate":
         return lambda tp, fp: 1 - tp / counts.n_pos
-    if name not in ("precision", "lift"):
+    if name not in ("precision", "lift", "risk"):
         metric, n_pos, n_neg = METRICS[name], counts.n_pos, counts.n_neg
         return lambda tp, fp: metric(Cells(tp, fp, n_pos - tp, n_neg - fp))
     first = first_precision(counts)  # the precision where no row is predicted positive
@@ -51,5 +51,7 @@ def number_of(name: str, counts: ThresholdCounts) -> Number:
         predicted = tp + fp
         return np.divide(tp, predicted, out=np.full(tp.shape, first), where=predicted > 0)
 
+    if name == "risk":
+        return lambda tp, fp: np.divide(fp, tp + fp, out=np.full(tp.shape, 1 - first), where=tp + fp > 0)
     scale = 1 / (counts.n_pos / (counts.n_pos + counts.n_neg))
     return precision if name == "precision" else lambda tp, fp: scale * precision(tp, fp)

@@ -46,6 +46,11 @@ def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
     out[:] = ratio(out, ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 
 
+def risk(counts: ThresholdCounts, rows: slice, out: Out) -> None:
+    """Share of negatives among predicted positives; if there are none, the share at the next threshold."""
+    kernels.precision(counts.fps[rows], counts.tps[rows], 1 - first_precision(counts), out)
+
+
 def first_lift(counts: ThresholdCounts) -> Any:
     """Return the lift at the highest score."""
     return ratio(first_precision(counts), ratio(counts.n_pos, counts.n_pos + counts.n_neg))

@@ -87,6 +87,8 @@ class CurveEntry(NamedTuple):
     area, area_metric : str
         The name of the area in legends, and the metric that equals the area, if any.
     marked : MarkedPoint or None
+    in_reports : bool
+        Whether reports of scores draw the curve.
     """
 
     name: str
@@ -107,6 +109,7 @@ class CurveEntry(NamedTuple):
     area: str = "area"
     area_metric: str = ""
     marked: MarkedPoint | None = None
+    in_reports: bool = True
 
     @property
     def module(self) -> str:
@@ -210,6 +213,20 @@ CURVES: dict[str, CurveEntry] = {
             size="wide",
             lines=(Line("chance", (0, 1), (1, 1)),),
             area="mean lift",
+        ),
+        CurveEntry(
+            "risk_coverage",
+            "risk_coverage.RiskCoverageCurve",
+            "Risk and coverage",
+            "share of errors among the answers given, the most confident first",
+            Axis("Coverage, share of rows answered", "share"),
+            Axis("Selective risk, share of errors", "risk"),
+            undefined_without=(),
+            legend="upper left",
+            size="wide",
+            area="AURC",
+            area_metric="risk_coverage_area",
+            in_reports=False,
         ),
         CurveEntry(
             "cost",

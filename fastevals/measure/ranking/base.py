@@ -26,6 +26,7 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.curves.reliability import ReliabilityCurve
+from fastevals.measure.curves.risk_coverage import RiskCoverageCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.isotonic import ScoreDecomposition, decompose
 from fastevals.measure.probability_metrics import BrierDecomposition, Strategy
@@ -790,6 +791,25 @@ class BaseRanking(ABC):
         2.0
         """
         return self._make_curve(LiftCurve)
+
+    def risk_coverage_curve(self) -> RiskCoverageCurve:
+        """Share of errors among the rows that are answered, plotted against their share, the most confident first.
+
+        Positives are right answers, and scores are their confidence, as in the ranking of `ClassRankings.top_label`.
+
+        Returns
+        -------
+        RiskCoverageCurve
+            Unpacks as ``coverage, risk, thresholds``.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> right, confidence = [True, True, False, True], [0.9, 0.8, 0.7, 0.6]
+        >>> fastevals.Ranking(right, confidence).risk_coverage_curve().at(coverage=1)
+        0.25
+        """
+        return self._make_curve(RiskCoverageCurve)
 
     def cost_curve(self) -> CostCurve:
         """Expected cost, plotted against a combination of prior and costs, and the threshold with the lowest cost.

@@ -62,7 +62,8 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
 def live_points(report: ReportData, shown: Sequence[ReportBlock]) -> dict[str, Any]:
     """Return the possible thresholds by block, of those that pages show, and by model."""
     blocks = [_block_points(block) for block in shown if any(model.counts for model in block.models)]
-    places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
+    drawn = (each for each in CURVES.values() if each.in_reports)
+    places = {each.name: list(filter(None, (each.x.number, each.y.number))) for each in drawn}
     return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 
 

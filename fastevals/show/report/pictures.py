@@ -129,7 +129,7 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
     if not models:
         return
     metrics = {model.name: model.metrics for model in models}
-    for entry in CURVES.values():
+    for entry in (each for each in CURVES.values() if each.in_reports):
         available = {
             "counts": True,
             "probabilities": all(entry.name in model.curves for model in models),

@@ -110,7 +110,9 @@ def _axes(counts: ThresholdCounts) -> list[tuple[Number, Number]]:
     """Return, for each curve drawn from true and false positives, functions that give x and y in pixels."""
     of_classes = {"positives": counts.n_pos, "negatives": counts.n_neg}
     defined = (
-        each for each in CURVES.values() if is_of_counts(each) and all(map(of_classes.get, each.undefined_without))
+        each
+        for each in CURVES.values()
+        if each.in_reports and is_of_counts(each) and all(map(of_classes.get, each.undefined_without))
     )
     return [(_pixels(entry.x, counts), _pixels(entry.y, counts, _highest_line(entry))) for entry in defined]
 

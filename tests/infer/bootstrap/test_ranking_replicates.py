@@ -15,7 +15,11 @@ from fastevals.measure.metric_specs import MetricSpec, metric, parse_metrics, ra
 from fastevals.measure.registry import SCORE_METRICS
 
 KEY = np.uint64(99)
-OF_RANKINGS = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() if entry.of == "ranking"]
+OF_RANKINGS = [
+    MetricSpec(name, {})
+    for name, entry in SCORE_METRICS.items()
+    if entry.of == "ranking" and name != "coverage_at_risk"  # its finer cells have other draws
+]
 AT_THRESHOLDS = [
     metric("roc_auc", max_fpr=0.3),
     metric("roc_auc", max_fpr=0.6, min_tpr=0.4, standardize=False),

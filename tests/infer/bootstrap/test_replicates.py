@@ -22,6 +22,10 @@ PARTIAL = [
     metric("roc_auc", min_tpr=0.4),
     metric("roc_auc", max_fpr=0.75, min_tpr=0.25),
 ]
+OF_ANSWERS = [
+    *(metric("risk_at_coverage", coverage=share) for share in (0.1, 0.5, 0.75, 1.0)),
+    *(metric("coverage_at_risk", risk=share) for share in (0.0, 0.25, 0.5, 1.0)),
+]
 CHOSEN = [
     metric("f1", best="f1"),
     metric("f_score", beta=0.5, best="f_score"),
@@ -91,8 +95,17 @@ def assert_replicate(
 
 @pytest.mark.parametrize(
     "asked",
-    [["roc_auc"], WHOLE, PARTIAL, CHOSEN, FIXED, [*PARTIAL, *FIXED], [*FIXED, MetricSpec("average_precision", {})]],
-    ids=["polyline", "whole", "partial", "chosen", "fixed", "partial and fixed", "positives and fixed"],
+    [
+        ["roc_auc"],
+        WHOLE,
+        PARTIAL,
+        OF_ANSWERS,
+        CHOSEN,
+        FIXED,
+        [*PARTIAL, *FIXED],
+        [*FIXED, MetricSpec("average_precision", {})],
+    ],
+    ids=["polyline", "whole", "partial", "of answers", "chosen", "fixed", "partial and fixed", "positives and fixed"],
 )
 @every_width
 @BOUNDED
