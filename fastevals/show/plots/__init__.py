@@ -6,6 +6,10 @@ keeps the figure until you close it. A server passes axes of its own `matplotlib
 imported. Further calls with the same axes add curves. A legend that would hide a curve goes below the axes; in a grid
 of axes, make the figure with ``layout="constrained"`` to leave room for it.
 
+`ClassRankings` are drawn class by class, with the macro and micro average in black. If there are more than ten classes,
+the three highest and the three lowest have a colour, and the others are thin grey lines. In a mapping of names to
+models, such rankings are drawn as their macro curve (or micro curve, if there is no macro curve of the kind).
+
 A curve with millions of points is thinned to a few thousand that draw the same line, at least four per pixel of the
 axes at their current size.
 """

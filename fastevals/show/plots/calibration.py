@@ -51,8 +51,9 @@ def plot_calibration(
 
     Parameters
     ----------
-    curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves. Empty bins have no point. Rankings are drawn in 10 bins of
+    curve : CalibrationCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages. Empty bins have no point. Rankings are drawn in 10 bins of
         equal mass, with the 95 % interval of each observed rate, as `calibration(...).bins` are.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.

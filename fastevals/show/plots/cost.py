@@ -49,8 +49,9 @@ def plot_cost(
 
     Parameters
     ----------
-    curve : CostCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : CostCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional

@@ -52,8 +52,9 @@ def plot_roc(
 
     Parameters
     ----------
-    curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : RocCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -111,8 +112,9 @@ def plot_precision_recall(
 
     Parameters
     ----------
-    curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : PrecisionRecallCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -164,8 +166,9 @@ def plot_gain(
 
     Parameters
     ----------
-    curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : GainCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional
@@ -212,8 +215,9 @@ def plot_lift(
 
     Parameters
     ----------
-    curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : LiftCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on; by default new pyplot axes.
     title : str, optional

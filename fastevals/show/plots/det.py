@@ -46,8 +46,9 @@ def plot_det(
 
     Parameters
     ----------
-    curve : DetCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Curve of one model, or a mapping of names to curves.
+    curve : DetCurve, Ranking, RankingSummary, ThresholdCounts or ClassRankings, or mapping of str to them
+        Curve of one model, or a mapping of names to curves. `ClassRankings` alone are drawn class by class, with the
+        averages.
     ax : Axes, optional
         Axes to draw on, empty or drawn by this function; by default new pyplot axes.
     title : str, optional

@@ -16,6 +16,8 @@ from fastevals.counts import ThresholdCounts
 from fastevals.document.picture import Look, Picture, Shade, as_rate
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.infer.calibration.bands import ReliabilityBand
+from fastevals.many.classes import ClassRankings
+from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.scale.certified import CertifiedCurve
@@ -28,23 +30,32 @@ Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
 Band: TypeAlias = ConfidenceBand | ReliabilityBand
 Bands = Mapping[str | None, Band]
 C = TypeVar("C")
-Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # the argument of `plot_...` for a kind of curve
+Ranked: TypeAlias = BaseRanking | ClassRankings
+Drawn: TypeAlias = C | Ranked | Mapping[str, C | Ranked]  # the argument of `plot_...` for a kind of curve
 
 
 class Enclosed(list[tuple[str | None, Any]]):
-    """Models whose curves may be known only up to bounds: `within` has each model's bounds, or None."""
+    """Models whose curves may be known only up to bounds: `within` has each model's bounds, or None.
+
+    `looks` has each model's look, if it is not the next one of the picture.
+    """
 
     within: Sequence[CertifiedCurve[Any] | None] = ()
+    looks: Sequence[Look] = ()
 
 
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
     """Return the given curves by name, and compute curves from rankings; `label` names a single curve.
 
-    If a curve is known only at some of its points, it is drawn through these.
+    If a curve is known only at some of its points, it is drawn through these. Rankings of classes give their macro
+    curve, or their micro curve if there is no macro curve of the kind.
     """
     within: list[CertifiedCurve[Any] | None] = []
 
     def as_curve(value: Any) -> Any:
+        if isinstance(value, ClassRankings):
+            entry = entry_of(kind)
+            value = getattr(value, entry.method)(average="macro") if entry.macro else value._as_one()
         value = as_ranking(name, value)
         value = make(value) if isinstance(value, BaseRanking) else value
         within.append(value if isinstance(value, CertifiedCurve) else None)
@@ -69,9 +80,11 @@ def label_models(label: str | None, models: Models, several: bool) -> Models:
 def styled_models(picture: Picture, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Look]]:
     """Yield each defined model with its look, in `color` or the next colour; list the others as undefined."""
     colors = _colors_for(color, models)
-    within = models.within if isinstance(models, Enclosed) else [None] * len(models)
-    for (name, each), bounds in zip(models, within, strict=True):
-        look = picture.next_look(colors.get(name))
+    enclosed = models if isinstance(models, Enclosed) else Enclosed(models)
+    within = enclosed.within or [None] * len(models)
+    looks: Sequence[Look | None] = enclosed.looks if enclosed.looks else [None] * len(models)
+    for (name, each), bounds, own in zip(models, within, looks, strict=True):
+        look = picture.next_look(colors.get(name)) if own is None else own._replace(color=colors.get(name, own.color))
         if each.defined:
             if bounds is not None:
                 _add_bounds(picture, bounds, look)

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from fastevals.counts import ThresholdCounts
 from fastevals.document.picture import AxisScale, Look, Picture, ThinLines
+from fastevals.many.classes import ClassRankings
 from fastevals.measure.curves.numbers import PARTS, number_of
 from fastevals.measure.curves.registry import CURVES, CurveEntry, Line
 from fastevals.measure.registry import METRICS
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.classes import ClassModels
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import (
     Bands,
@@ -25,6 +27,7 @@ from fastevals.show.plots.models import (
     as_bands,
     as_models,
     common_share,
+    label_models,
     label_of,
     number,
     styled_models,
@@ -54,12 +57,21 @@ def plot_models(
 ) -> Axes:
     """Draw the given curves, or curves of rankings; `make` and `draw` replace what their registry entry says."""
     entry = CURVES[name]
-    models = as_models("curve", curve, entry.kind, make or entry.of_ranking, label)
+    draw = draw or partial(draw_rates, entry)
+    models: Models
+    if isinstance(curve, ClassRankings):
+        models = label_models(label, ClassModels.of(entry, curve, make), several=True)
+        options |= {"marks": False} if "marks" in options else {}
+    else:
+        models = as_models("curve", curve, entry.kind, make or entry.of_ranking, label)
     if band is not None:
         options["bands"] = as_bands(band, models, name, label)
-    ax = style.get_axes(ax, style.SIZES[entry.size], len(models))
+    n_more = 2 if isinstance(models, ClassModels) and models.others else 0  # entries for the other classes and the note
+    ax = style.get_axes(ax, style.SIZES[entry.size], len(models) + n_more)
     picture = picture_on(ax)
-    (draw or partial(draw_rates, entry))(picture, models, color, **options)
+    if isinstance(models, ClassModels):
+        models.add_others(picture, draw)
+    draw(picture, models, color, **options)
     return show(picture, ax, title)
 
 
