@@ -183,7 +183,7 @@ def test_dir_holds_public_names_alone() -> None:
         (lambda **given: fastevals.KFold(**given), "random_state", "rng"),
         (lambda **given: fastevals.compare_predictions([], {}, **given), "y_pred", "predictions"),
         (lambda **given: fastevals.compare_predictions([], {}, **given), "labels", "pos_label"),
-        (lambda **given: fastevals.bootstrap(None, None, **given), "labels", "pos_label"),
+        (lambda **given: fastevals.bootstrap(None, None, **given), "positive_label", "pos_label"),
     ],
 )
 def test_an_unknown_keyword_is_answered_by_the_one_meant(call: Any, option: str, meant: str) -> None:
@@ -283,7 +283,9 @@ def test_metrics_that_docstrings_name_are_metrics(text: str) -> None:
     asked = eval(text, {"metric": fastevals.metric})
     y, scores = [0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.7, 0.5]
     subject: Any = fastevals.Ranking(y, scores)
-    if "average" in asked.options:
+    if "average" in asked.options and METRICS[asked.name].of_scores and not METRICS[asked.name].of_labels:
+        subject = fastevals.ClassRankings([0, 1, 2, 0, 1, 2], [[3, 1, 2], [1, 2, 0], [2, 1, 3]] * 2)
+    elif "average" in asked.options:
         subject = fastevals.ConfusionMatrix.from_predictions(y, [score > 0.4 for score in scores])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)

@@ -232,6 +232,29 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     return weights
 
 
+def is_matrix(values: Any) -> bool:
+    """Return whether values are a table of rows and columns: a 2-D array, a frame, or a sequence of sequences."""
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) == 2
+    return (
+        isinstance(values, (list, tuple))
+        and len(values) > 0
+        and not isinstance(values[0], str)
+        and hasattr(values[0], "__len__")
+    )
+
+
+def are_matrices(values: Any) -> bool:
+    """Return whether values are tables of several models: a mapping of tables, a 3-D array, or a sequence of tables."""
+    if isinstance(values, Mapping):
+        return bool(values) and all(map(is_matrix, values.values()))
+    shape = getattr(values, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) == 3
+    return isinstance(values, (list, tuple)) and len(values) > 0 and is_matrix(values[0])
+
+
 def power_of_two(total: float) -> float:
     """Return the power of two that scales a total to about 1, so that products of weights don't over- or underflow."""
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -15,15 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._execution import run
 from fastevals._kernels.paired import draw_with_factor, factorize
-from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
+from fastevals._options import as_flag, check_not_given, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
-from fastevals._validation.arrays import as_predictions
+from fastevals._validation.arrays import are_matrices, as_predictions, named_columns
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals.document.frames import Columns, spread, stack
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import (
     SamplingDesign,
+    make_class_sample,
     make_prediction_sample,
     make_quantile_sample,
     make_score_sample,
@@ -31,7 +32,7 @@ from fastevals.infer.bootstrap.subjects import (
 )
 from fastevals.infer.permutation.distribution import METRIC_ROUNDING
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
-from fastevals.measure.kinds import QUANTILES, TARGETS, MetricSpecs, array_kind, check_one_kind, metric_kinds
+from fastevals.measure.kinds import CLASSES, QUANTILES, TARGETS, MetricSpecs, array_kind, check_one_kind, metric_kinds
 from fastevals.measure.metric_specs import metric_bounds, parse_metrics
 from fastevals.results import (
     EXTREMENESS,
@@ -65,6 +66,7 @@ def compare_rankings(
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    labels: ArrayLike | None = None,
     rng: Any = None,
     keep_distribution: bool = False,
     progress: bool = False,
@@ -78,9 +80,10 @@ def compare_rankings(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes: numbers, booleans or strings.
+        Labels of two classes, or more if scores have one column per class: numbers, booleans or strings.
     scores : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Finite scores of two or more models: one entry, row or column per model.
+        Finite scores of two or more models: one entry, row or column per model. For several classes, a mapping of names
+        to matrices of shape (n_samples, n_classes), or an array of shape (n_models, n_samples, n_classes).
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         Metrics of scores, as for `bootstrap`.
     reference : name or int, optional
@@ -94,7 +97,7 @@ def compare_rankings(
         Interval method for each model's own estimate.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the differences are not 0, are negative, or are positive.
-    stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
+    stratified, groups, sample_weight, pos_label, labels, rng, keep_distribution, progress
         As for `bootstrap`.
 
     Returns
@@ -138,10 +141,18 @@ def compare_rankings(
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
-    labelled, models = _as_models("scores", scores)
-    pairs = compared_pairs(models, reference)
-    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-    sample = make_score_sample(y_true, labelled, specs, design)
+    flag = as_flag("stratified", stratified)
+    design = SamplingDesign(groups, sample_weight, flag, pos_label, labels=labels)
+    sample: Sample
+    if are_matrices(scores):
+        specs, (labelled, models) = CLASSES.specs(specs), as_matrices("scores", scores)
+        pairs = compared_pairs(models, reference)
+        sample = make_class_sample(y_true, labelled, specs, design)
+    else:
+        check_not_given("labels", labels, "scores of several classes")
+        labelled, models = _as_models("scores", scores)
+        pairs = compared_pairs(models, reference)
+        sample = make_score_sample(y_true, labelled, specs, design)
     return compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
 
 
@@ -558,6 +569,20 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def as_matrices(name: str, values: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Return the matrices of two or more models, keyed by their names in errors, and the names of the models."""
+    if isinstance(values, Mapping):
+        named = named_columns(name, values) or {}
+        labelled, models = {f"{name}[{key!r}]": each for key, each in named.items()}, tuple(named)
+    else:
+        labelled = {f"{name}[{i}]": each for i, each in enumerate(values)}
+        models = tuple(range(len(labelled)))
+    check_two_models(name, models)
+    return labelled, models
+
+
 def _as_models(name: str, values: Any, read: Any = None) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
     """Return the values of two or more models, keyed by their names in errors, and the names of the models."""
     labelled, names, _ = as_predictions(name, values, read)

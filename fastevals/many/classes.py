@@ -10,14 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
-from fastevals._validation.arrays import check_probabilities, read_only
+from fastevals._validation.arrays import read_only
+from fastevals._validation.labels import Classes
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
 from fastevals.many.class_curves import MACROS
 from fastevals.many.class_metrics import class_metric, columns_by_class
 from fastevals.many.columns import batch_rankings
+from fastevals.measure.class_losses import mean_over_rows, predicted_classes
 from fastevals.measure.class_pairs import pair_aucs
-from fastevals.measure.class_scores import ClassScores, read_class_scores
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores, read_class_scores
+from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
@@ -29,7 +32,6 @@ from fastevals.measure.registry import METRICS, name_among
 from fastevals.results import as_json
 
 CALIBRATION_ERRORS = [name for name in METRICS if name.endswith("calibration_error")]
-SUM_TOLERANCE = 1e-5  # of the sum of a row's probabilities; with fewer digits, the dtype's precision
 LACK = "lack rows of the class, or rows outside it"
 WITHOUT_PAIRS = "have no bin of two rows"
 AreaMean = Literal["macro", "micro", "weighted"]
@@ -40,7 +42,7 @@ CurveAverage = Literal[None, Mean]
 BinnedAverage = Literal[None, "micro"]
 
 
-class ClassRankings(Result):
+class ClassRankings(BaseClassRankings, Result):
     """Rows of data with many classes, ranked by one score per class.
 
     `y_true` has one label per row (multiclass) or is an indicator matrix (multilabel). Each class is ranked against the
@@ -100,10 +102,8 @@ class ClassRankings(Result):
     (0.9166666666666666, 0.9166666666666666)
     """
 
-    __slots__ = ("_labels", "_rankings", "_scores")
+    __slots__ = ("_rankings",)
 
-    _labels: NDArray[Any]
-    _scores: ClassScores
     _rankings: tuple[Ranking, ...] | None
 
     def __init__(
@@ -348,7 +348,7 @@ class ClassRankings(Result):
         check_choice("average", average, AreaAverage)
         entry = METRICS[name_among("metric", metric, CALIBRATION_ERRORS)]
         options = {name: value for name, value in checked_bins(n_bins, strategy).items() if name in entry.options}
-        self._check_probabilities()
+        self._scores.require_probabilities("y_score")
         if average == "micro":
             return entry(self._as_one().counts, **options)
         values = class_metric(self._scores, entry.name, **options)
@@ -381,21 +381,155 @@ class ClassRankings(Result):
         >>> round(fastevals.ClassRankings([0, 1, 2, 0], scores).top_label().expected_calibration_error(3), 12)
         0.2
         """
-        if self.is_multilabel:
-            raise ValueError("top_label needs one label per row, but y_true is an indicator matrix")
-        self._check_probabilities()
-        columns, weights = self._scores.columns, self._scores.weights
-        top = columns.argmax(axis=0)
-        return Ranking(top == self._scores.codes, columns.max(axis=0), sample_weight=weights, pos_label=True)
+        self._of_one_label("top_label").require_probabilities("y_score")
+        predicted, highest = predicted_classes(self._scores.columns)
+        return Ranking(predicted == self._scores.codes, highest, sample_weight=self._scores.weights, pos_label=True)
 
-    def _check_probabilities(self) -> None:
-        """Raise unless scores are probabilities that add up to 1 in each row."""
-        columns = self._scores.columns
-        check_probabilities("y_score", columns.min(initial=1), columns.max(initial=0))
-        precision = float(np.finfo(columns.dtype).eps) if columns.dtype.kind == "f" else 0.0
-        far = [each for each in self._scores.row_sums if abs(each - 1) > max(SUM_TOLERANCE, precision)]
-        if far and not self.is_multilabel:
-            raise ValueError(f"y_score must have rows that add up to 1, got a row with sum {show(far[0])}")
+    def log_loss(self) -> float:
+        """Compute the mean of -log(probability of the true class), natural logarithm.
+
+        Returns
+        -------
+        float
+            Not negative; inf if a true class was given probability 0 (nothing is clipped).
+
+        Raises
+        ------
+        ValueError
+            If `y_true` is an indicator matrix, a score is outside [0, 1], or a row's scores don't add up to 1.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> classes = fastevals.ClassRankings([0, 1, 2], [[0.5, 0.25, 0.25], [0, 1, 0], [0.25, 0.25, 0.5]])
+        >>> round(classes.log_loss(), 4)
+        0.4621
+        """
+        return self._mean_loss("multiclass_log_loss")
+
+    def brier_score(self) -> float:
+        """Compute the mean over rows of the squared distance between the probabilities and the truth.
+
+        The squares are added up over classes. For two classes, the score is twice the Brier score of either class.
+
+        Returns
+        -------
+        float
+            In [0, 2].
+
+        Raises
+        ------
+        ValueError
+            As for `log_loss`.
+
+        References
+        ----------
+        Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ClassRankings([0, 1, 2], [[0.5, 0.25, 0.25], [0, 1, 0], [0.25, 0.25, 0.5]]).brier_score()
+        0.25
+        """
+        return self._mean_loss("multiclass_brier_score")
+
+    def ranked_probability_score(self) -> float:
+        """Compute the mean squared distance between cumulative probabilities and truth, for ordered classes.
+
+        The classes are ordered as in `labels`. The squares are added up over classes except the last one, and divided
+        by their number.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            As for `log_loss`.
+
+        References
+        ----------
+        Epstein (1969), doi:10.1175/1520-0450(1969)008<0985:ASSFPF>2.0.CO;2.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ClassRankings([0, 1, 2], [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0, 0.5]]).ranked_probability_score()
+        0.125
+        """
+        return self._mean_loss("ranked_probability_score")
+
+    def top_k_accuracy(self, k: int = 3) -> float:
+        """Compute the share of rows whose class is among the k classes with the highest scores.
+
+        Parameters
+        ----------
+        k : int
+            Number of classes. Of classes with equal scores, the first ones count as higher.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If `y_true` is an indicator matrix, or `k` is not a whole number above 0.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> classes = fastevals.ClassRankings([0, 1, 2], [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0.3, 0.2]])
+        >>> classes.top_k_accuracy(2)
+        0.6666666666666666
+        """
+        return self._mean_loss("top_k_accuracy", k=k)
+
+    def confusion_matrix(self) -> ConfusionMatrix:
+        """Count rows by their true and their most probable class, the first one of classes with equal scores.
+
+        Returns
+        -------
+        ConfusionMatrix
+            With `labels` as classes.
+
+        Raises
+        ------
+        ValueError
+            If `y_true` is an indicator matrix.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.ClassRankings([0, 1, 2], [[0.5, 0.5, 0], [0, 1, 0], [0.5, 0.3, 0.2]]).confusion_matrix().counts
+        array([[1, 0, 0],
+               [0, 1, 0],
+               [1, 0, 0]])
+        """
+        scores = self._of_one_label("confusion_matrix")
+        predicted, numbers = predicted_classes(scores.columns)[0], np.arange(self._labels.size)
+        codes: Any = scores.codes
+        found = ConfusionMatrix.from_predictions(codes, predicted, labels=numbers, sample_weight=scores.weights)
+        return ConfusionMatrix._from_counts(found.counts, Classes(self._labels, None))
+
+    def _mean_loss(self, name: str, **options: Any) -> float:
+        """Return a metric that is a mean over rows."""
+        scores, entry = self._of_one_label(name), METRICS[name]
+        if entry.needs_probabilities:
+            scores.require_probabilities("y_score")
+        return mean_over_rows(
+            entry.function(scores.columns, scores.codes, **entry.own_options(options)), scores.weights
+        )
+
+    def _of_one_label(self, call: str) -> ClassScores:
+        """Return the scores; raise if rows may have many labels."""
+        if self.is_multilabel:
+            raise ValueError(f"{call} needs one label per row, but y_true is an indicator matrix")
+        return self._scores
 
     @overload
     def roc_curve(self, *, average: None = ..., drop_intermediate: bool = ...) -> dict[Any, RocCurve]: ...

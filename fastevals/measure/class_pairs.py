@@ -52,6 +52,36 @@ def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
     return np.array([a / (2 * b) if b else np.nan for a, b in both]).reshape(pairs.shape)
 
 
+def hand_till(aucs: NDArray[Any]) -> Floats:
+    """Return the mean over pairs of classes j, k of (A(j | k) + A(k | j)) / 2, Hand and Till's M.
+
+    A(j | k) is the chance that the score of class j is higher for a row of class j than for a row of class k. (Hand and
+    Till 2001, doi:10.1023/A:1010920819831.)
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> fastevals.ClassRankings([0, 1, 2], [[3, 1, 1], [1, 2, 1], [2, 2, 1]]).hand_till()
+    0.75
+    """
+    return np.asarray(means_of_pairs(aucs).mean(axis=-1))
+
+
+def means_of_pairs(aucs: NDArray[Any]) -> Floats:
+    """Return (A(j | k) + A(k | j)) / 2 for each pair j < k, of shape (..., K * (K - 1) / 2)."""
+    first, second = np.triu_indices(aucs.shape[-1], 1)
+    return np.asarray((aucs[..., first, second] + aucs[..., second, first]) / 2)
+
+
+def ratios_of_pairs(doubled: NDArray[Any], sizes: NDArray[Any]) -> Floats:
+    """Return A(j | k) of replicates, from doubled sums of pairs ranked right and sums of classes; NaN without pairs."""
+    pairs = 2.0 * sizes[..., :, None] * sizes[..., None, :]
+    aucs: Floats = np.divide(doubled, pairs, out=np.full(doubled.shape, np.nan), where=pairs > 0)
+    diagonal = np.arange(sizes.shape[-1])
+    aucs[..., diagonal, diagonal] = np.nan
+    return aucs
+
+
 def pair_aucs(scores: ClassScores) -> Floats:
     """Return A(j | k), the chance that column j scores a row of class j above a row of class k."""
     sizes = scores.n_positives

@@ -12,8 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import chunks, run
 from fastevals._kernels.classes import copy_columns
 from fastevals._memory import lend
-from fastevals._options import listed, show
-from fastevals._validation.arrays import as_array, as_weights, check_same_length, raise_not_finite
+from fastevals._options import listed, row_at, show
+from fastevals._validation.arrays import (
+    as_array,
+    as_weights,
+    check_probabilities,
+    check_same_length,
+    raise_not_finite,
+)
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -27,6 +33,7 @@ from fastevals.counting.ordering import plain_block
 
 Flags = NDArray[np.uint8]
 
+SUM_TOLERANCE = 1e-5  # of the sum of a row's probabilities; with fewer digits, the dtype's precision
 BYTE_CLASSES = 1 << 8  # classes whose numbers fit into one byte; a stable sort of bytes is a radix sort in one pass
 ROWS_PER_TILE = 1 << 11  # rows copied at a time, while the scores of all classes are in cache
 
@@ -70,6 +77,11 @@ class ClassScores:
         parts = chunks(codes.size)
         self.n_positives = np.sum(run(lambda part: np.bincount(codes[part], minlength=n_classes), parts), axis=0)
 
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self.columns.shape[1])
+
     def flags(self, k: int) -> Flags:
         """Return 1 for the rows of class k, 0 for others."""
         if self.indicator is not None:
@@ -86,6 +98,23 @@ class ClassScores:
         weights = None if self.weights is None else np.tile(self.weights, k)
         return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
 
+    def require_probabilities(self, name: str) -> None:
+        """Raise unless scores are probabilities, which add up to 1 in each row that has one label."""
+        check_probabilities(name, self.columns.min(initial=1), self.columns.max(initial=0))
+        precision = float(np.finfo(self.columns.dtype).eps) if self.columns.dtype.kind == "f" else 0.0
+        tolerance = max(SUM_TOLERANCE, precision)
+        if self.indicator is not None or all(abs(each - 1) <= tolerance for each in self.row_sums):
+            return
+        off = np.abs(self.columns.sum(axis=0, dtype=np.float64) - 1) > tolerance
+        if not off.any():  # rows of weight zero
+            raise ValueError(f"{name} must have rows that add up to 1, got a row with sum {show(self.row_sums[0])}")
+        row = int(np.argmax(off))
+        total = float(self.columns[:, row].sum(dtype=np.float64))
+        raise ValueError(
+            f"{name} must have rows that add up to 1, got the sum {show(total)} in {row_at(row)} (so far off are "
+            f"{np.count_nonzero(off):,} of {off.size:,} rows)"
+        )
+
     def support(self) -> NDArray[Any]:
         """Return the total row weight of each class."""
         weights = self.weights
@@ -94,32 +123,48 @@ class ClassScores:
         return np.array([weights[self.flags(k).view(np.bool_)].sum() for k in range(len(self.columns))])
 
 
+class BaseClassRankings:
+    """Base of `ClassRankings`: the labels of the classes, and their scores."""
+
+    __slots__ = ("_labels", "_scores")
+
+    _labels: NDArray[Any]
+    _scores: ClassScores
+
+
 def read_class_scores(
-    y_true: ArrayLike, y_score: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    *,
+    name: str = "y_score",
 ) -> tuple[NDArray[Any], ClassScores]:
-    """Check the arrays and copy them by class; return the labels and the scores."""
-    scores = _as_score_matrix("y_score", y_score)
-    rows = _as_class_rows("y_true", y_true, scores)
+    """Check the arrays and copy them by class; return the labels and the scores, which errors call `name`."""
+    scores = as_score_matrix(name, y_score)
+    rows = _as_class_rows("y_true", y_true, scores, name)
     kept = weights = None
     if sample_weight is not None:
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=rows, sample_weight=weights)
         if not weights.all():
-            _raise_not_finite_column("y_score", scores)  # before rows are dropped
+            _raise_not_finite_column(name, scores)  # before rows are dropped
             kept = np.flatnonzero(weights)
             weights = weights[kept]
     if rows.ndim == 2:
         names = as_class_names("labels", labels, scores.shape[1])
-        columns, row_sums = _by_column(scores, kept)
-        return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept)[0], row_sums)
-    names, codes = number_classes(rows, labels, scores.shape[1])
+        columns, row_sums = _by_column(scores, kept, name)
+        return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept, name)[0], row_sums)
+    names, codes = number_classes(rows, labels, scores.shape[1], name)
     if kept is not None:
         codes = codes[kept]
-    columns, row_sums = _by_column(scores, kept)
+    columns, row_sums = _by_column(scores, kept, name)
     return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
 
 
-def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def number_classes(
+    values: NDArray[Any], labels: ArrayLike | None, n_columns: int, name: str = "y_score"
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the labels of the columns, and the class number of each row."""
     rows = as_labels("y_true", values)
     given = as_class_names("labels", labels, None)
@@ -129,14 +174,16 @@ def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: in
     distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
     distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
     class_labels = distinct if given is None else given
-    _check_class_columns(class_labels, n_columns, given is not None)
+    _check_class_columns(class_labels, n_columns, given is not None, name)
     dtype = np.uint8 if class_labels.size <= BYTE_CLASSES else np.uint16
     if given is None:
         return distinct, codes.astype(dtype, copy=False)
     return given, check_known_labels(distinct, given).astype(dtype)[codes]
 
 
-def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
+def _by_column(
+    matrix: NDArray[Any], kept: NDArray[np.intp] | None, name: str
+) -> tuple[NDArray[Any], tuple[float, float]]:
     """Copy all or some rows of a matrix, column by column; raise if a value is not finite.
 
     Also returns the lowest and the highest row sum.
@@ -167,7 +214,7 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
     bounds = np.array(run(copy, parts, compiles=copy_columns if plain else None)).reshape(-1, 2)
     row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
     if not all(map(math.isfinite, row_sums)):
-        _raise_not_finite_column("y_score", matrix)  # if all values are finite, sums have overflowed
+        _raise_not_finite_column(name, matrix)  # if all values are finite, sums have overflowed
     return out, row_sums
 
 
@@ -179,7 +226,7 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
+def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     """Return scores as an array of shape (n_samples, n_classes) of some real dtype, without checking the values."""
     array = as_array(name, values)
     if array.ndim != 2:
@@ -192,17 +239,17 @@ def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
-def _as_class_rows(name: str, values: Any, scores: NDArray[Any]) -> NDArray[Any]:
+def _as_class_rows(name: str, values: Any, scores: NDArray[Any], of_scores: str) -> NDArray[Any]:
     """Return one label per row as a 1-D array, or the indicator of each row's labels as a 2-D boolean array."""
     array = as_array(name, values)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D, labels, or 2-D, an indicator matrix, got shape {array.shape}")
     if array.shape[0] != scores.shape[0]:
-        raise ValueError(f"y_score has {scores.shape[0]} rows, but {name} has {array.shape[0]}")
+        raise ValueError(f"{of_scores} has {scores.shape[0]} rows, but {name} has {array.shape[0]}")
     if array.ndim == 1:
         return array
     if array.shape != scores.shape:
-        raise ValueError(f"{name} must have y_score's shape {scores.shape} where it is 2-D, got {array.shape}")
+        raise ValueError(f"{name} must have {of_scores}'s shape {scores.shape} where it is 2-D, got {array.shape}")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold 0 and 1 where it is 2-D, got dtype {array.dtype}")
     flags: NDArray[np.bool_] = array != 0
@@ -215,13 +262,13 @@ def _as_class_rows(name: str, values: Any, scores: NDArray[Any]) -> NDArray[Any]
     return flags
 
 
-def _check_class_columns(labels: NDArray[Any], n_columns: int, given: bool) -> None:
+def _check_class_columns(labels: NDArray[Any], n_columns: int, given: bool, name: str) -> None:
     """Raise unless there are two columns or more, one for each label."""
     if n_columns < 2:
-        raise ValueError("y_score must have two columns or more where y_true is 1-D, got 1")
+        raise ValueError(f"{name} must have two columns or more where y_true is 1-D, got 1")
     if labels.size != n_columns:
         raise ValueError(
-            f"y_score has {n_columns} columns, but {'labels' if given else 'y_true'} has {labels.size} "
+            f"{name} has {n_columns} columns, but {'labels' if given else 'y_true'} has {labels.size} "
             f"label{'s' * (labels.size != 1)}: {listed(list(labels))}"
             + ("" if given else "; pass labels=, the columns' labels in order")
         )

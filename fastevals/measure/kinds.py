@@ -1,4 +1,4 @@
-"""The kinds of predictions: scores, labels, targets (numbers), and quantiles of numbers.
+"""The kinds of predictions: scores, labels, scores of several classes, targets (numbers), and quantiles of numbers.
 
 A kind defines how its arrays are read, and how its metrics are found and evaluated. Calls that draw, swap or split
 rows, or take many models, look up the kind of their metrics and dispatch on it with a table.
@@ -18,14 +18,17 @@ from fastevals._options import (
     check_no_options,
     check_not_given,
     check_options,
+    listed,
     named_by_base,
     row_at,
     warn_undefined,
 )
-from fastevals._validation.arrays import as_scores, check_finite, check_probabilities, check_same_length
+from fastevals._validation.arrays import as_array, as_scores, check_finite, check_probabilities, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.measure.class_scores import ClassScores, as_score_matrix, read_class_scores
+from fastevals.measure.class_specs import ClassMetric, class_metric_of, spec_of_classes
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import METRIC_ALIASES, THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
@@ -192,6 +195,49 @@ class _Stack(ConfusionMatrix):
         return values
 
 
+class ClassMatrices(Kind):
+    """Scores of several classes, one column per class: metrics are described by `ClassMetric`."""
+
+    name = "classes"
+    phrase = "scores of several classes"
+
+    def as_array(self, name: str, values: Any) -> Array:
+        """Return scores as a 2-D array, without checking that they are finite."""
+        return as_score_matrix(name, values)
+
+    def as_truth(self, name: str, values: Any) -> Array:
+        """Return labels, or an indicator matrix."""
+        return as_array(name, values)
+
+    def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Return the labels of the classes, and the `ClassScores` of each model."""
+        check_not_given("pos_label", pos_label, "two classes")
+        return self.read_weighted(y_true, predictions, None, None)
+
+    def read_weighted(
+        self, y_true: Any, predictions: Mapping[str, Any], labels: Any, sample_weight: Any
+    ) -> tuple[Array, dict[str, ClassScores]]:
+        """Return the labels of the classes, in the order of columns, and the scores of rows with weight above zero."""
+        read, names = {}, None
+        for name, matrix in predictions.items():
+            own, read[name] = read_class_scores(y_true, matrix, labels, sample_weight, name=name)
+            if names is not None and not np.array_equal(own, names):
+                raise ValueError(
+                    f"{name} has the classes {listed(own.tolist())}, but others have {listed(names.tolist())}"
+                )
+            names = own
+        assert names is not None
+        return names, read
+
+    def metric(self, spec: Spec, argument: str = "metrics") -> ClassMetric:
+        """Return what the metric is computed from, and how it is averaged over classes."""
+        return class_metric_of(spec, argument)
+
+    def specs(self, specs: MetricSpecs) -> dict[str, Spec]:
+        """Return the specs with names of metrics of two classes replaced by those for several classes."""
+        return {label: spec_of_classes(each) for label, each in specs.items()}
+
+
 class Targets(Kind):
     """Predicted numbers: metrics are functions of their `RegressionSums`, or of rows for the median error."""
 
@@ -293,7 +339,7 @@ class Quantiles(Kind):
         return QuantileMetric(spec.name, METRICS[spec.name].own_options(spec.options))
 
 
-SCORES, LABELS, TARGETS, QUANTILES = Scores(), Labels(), Targets(), Quantiles()
+SCORES, LABELS, CLASSES, TARGETS, QUANTILES = Scores(), Labels(), ClassMatrices(), Targets(), Quantiles()
 MEAN_LOSS = TargetMetric("mean_error", {})
 
 
@@ -306,6 +352,8 @@ def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
     entry = METRICS[spec.name]
     if entry.of in ("targets", "quantiles"):
         return TARGETS if entry.of == "targets" else QUANTILES
+    if entry.of == "classes":
+        return CLASSES
     at_threshold = any(name in THRESHOLD_OPTIONS for name in spec.options)
     return LABELS if entry.of_labels and not at_threshold else SCORES
 
@@ -320,7 +368,7 @@ def array_kind(kinds: Mapping[str, Kind]) -> Kind | None:
 
     Numbers take precedence, then scores; metrics that can't be computed from this kind are refused later.
     """
-    return next((kind for kind in (QUANTILES, TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
+    return next((kind for kind in (QUANTILES, TARGETS, CLASSES, SCORES, LABELS) if kind in kinds.values()), None)
 
 
 def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> None:

@@ -76,29 +76,35 @@ def metric(name: str, **options: Any) -> MetricSpec:
         Metrics of scores: "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear",
         "break_even_point", "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and
         "expected_cost" at a threshold. Of confidence in answers, the right ones positive: "risk_coverage_area",
-        "excess_risk_coverage_area", "risk_at_coverage", "coverage_at_risk". Of probabilities:
-        "brier_score", "log_loss", "expected_calibration_error",
-        "root_mean_square_calibration_error", "maximum_calibration_error", "debiased_calibration_error",
-        "smooth_calibration_error", "mean_predicted". Of predicted labels, or of scores at a threshold: "accuracy",
-        "error_rate", "precision", "recall", "specificity", "false_positive_rate", "false_negative_rate",
-        "negative_predictive_value", "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio",
-        "prevalence", "prediction_rate", "fowlkes_mallows", "f1", "f_score", "jaccard", "balanced_accuracy",
-        "informedness", "markedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted
-        numbers: "mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error",
-        "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of predicted quantiles and intervals:
-        "interval_score", "weighted_interval_score", "crps", "interval_coverage", "interval_width". Of ranked documents
-        by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k", "precision_at_k", "hit_rate". Usual
-        other names, such as ``auc`` and ``mse``, are accepted; ``c_index`` is the AUC of binary labels.
+        "excess_risk_coverage_area", "risk_at_coverage", "coverage_at_risk". Of probabilities: "brier_score",
+        "log_loss", "expected_calibration_error", "root_mean_square_calibration_error",
+        "maximum_calibration_error", "debiased_calibration_error", "smooth_calibration_error", "mean_predicted".
+        Of predicted labels, or of scores at a threshold: "accuracy", "error_rate", "precision", "recall",
+        "specificity", "false_positive_rate", "false_negative_rate", "negative_predictive_value",
+        "positive_likelihood_ratio", "negative_likelihood_ratio", "diagnostic_odds_ratio", "prevalence",
+        "prediction_rate", "fowlkes_mallows", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness",
+        "markedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of scores of several
+        classes, besides averages of the others: "hand_till", "multiclass_log_loss", "multiclass_brier_score",
+        "ranked_probability_score", "top_k_accuracy", "top_label_calibration_error". Of predicted numbers:
+        "mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error",
+        "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of predicted quantiles and
+        intervals: "interval_score", "weighted_interval_score", "crps", "interval_coverage", "interval_width".
+        Of ranked documents by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k",
+        "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted; ``c_index``
+        is the AUC of binary labels.
     **options
-        On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
-        ``best=`` (the threshold that is best by this or another such metric) and the constraints of
-        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
-        not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
-        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``, calibration errors in
-        bins ``n_bins=`` and ``strategy=``, "risk_at_coverage" ``coverage=``, "coverage_at_risk" ``risk=``,
-        "pinball_loss" ``quantile=``, a metric of an interval ``coverage=`` (its
-        nominal coverage). A metric of a confusion matrix takes the arguments of its method, such as
-        ``average="macro"``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
+        On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed
+        beforehand), ``best=`` (the threshold that is best by this or another such metric) and the constraints
+        of `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``).
+        Thresholds that are not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``,
+        "expected_cost" ``cost_fp=``, ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and
+        ``standardize=``, calibration errors in bins ``n_bins=`` and ``strategy=``, "risk_at_coverage"
+        ``coverage=``, "coverage_at_risk" ``risk=``, "pinball_loss" ``quantile=``, a metric of an interval
+        ``coverage=`` (its nominal coverage). A metric of a confusion matrix takes the arguments of its method,
+        such as ``average="macro"``. With scores of several classes, a metric of scores takes ``average=``
+        ("macro" by default, "weighted", "micro" or None, for a value per class), "roc_auc" ``multi_class=``
+        ("ovr" by default, or "ovo", whose values are of the pairs of classes j < k), and "top_k_accuracy"
+        ``k=``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
         ``ndcg@10``.
 
     Returns
@@ -150,10 +156,12 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 def legal_options(spec: MetricSpec) -> Iterator[str]:
     """Yield the options of a metric, whatever it is computed from; some occur twice."""
     name, entry = spec.name, METRICS[spec.name]
-    if entry.of in ("ranking", "probabilities", "targets", "quantiles", "queries"):
+    if entry.of in ("ranking", "probabilities", "classes", "targets", "quantiles", "queries"):
         yield from entry.options
+    if entry.of in ("ranking", "probabilities"):
+        yield "average"
     if name == "roc_auc":
-        yield from PARTIAL_AUC_OPTIONS
+        yield from (*PARTIAL_AUC_OPTIONS, "multi_class")
     if entry.of == "cells":
         yield from (*THRESHOLD_OPTIONS, *entry.options)
         if "best" in spec.options:

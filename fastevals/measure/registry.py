@@ -22,6 +22,8 @@ from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import (
     calibration_errors,
     cells,
+    class_losses,
+    class_pairs,
     error_metrics,
     probability_metrics,
     quantile_metrics,
@@ -96,12 +98,12 @@ class Metric:
         Name that users write.
     title : str
         Heading of its column in a table.
-    of : "ranking", "probabilities", "cells", "matrix", "targets", "quantiles" or "queries"
+    of : "ranking", "probabilities", "cells", "matrix", "classes", "targets", "quantiles" or "queries"
         What the function takes: `ThresholdCounts`; `ThresholdCounts` of scores that are probabilities of the positive
         class (NaN for other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any number of
-        classes, or a stack; the `RegressionSums` of predicted numbers, one per model (the median error takes rows);
-        targets and the `QuantileRows` predicted for them (it returns the losses of the rows, whose mean is the metric);
-        or the `QuerySums` of ranked documents.
+        classes, or a stack; scores of several classes (see `classes`); the `RegressionSums` of predicted numbers, one
+        per model (the median error takes rows); targets and the `QuantileRows` predicted for them (it returns the
+        losses of the rows, whose mean is the metric); or the `QuerySums` of ranked documents.
     function : callable
         Returns a number or an `OperatingPoint`, or an array with the shape of the cells, the stack or the sums; NaN if
         undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
@@ -166,6 +168,16 @@ class Metric:
         metric multiplied by the second number.
     area : Area, optional
         The sum over positives, step by step, that equals the metric.
+    needs_probabilities : bool
+        Whether scores must be probabilities.
+    classes : "rows", "pairs", "top label" or ""
+        For a metric of classes, what its function takes and returns. "rows": scores of shape (n_classes, n_samples) and
+        class numbers; it returns losses of rows, whose mean is the metric. "pairs": the AUC of each pair of classes, of
+        shape (..., K, K). "top label": the `ThresholdCounts` of each row's highest score, where rows of this score's
+        class are positive; so do metrics of rankings that are about the most probable class.
+    for_classes : str
+        The metric of classes that this name stands for if there are several classes; "" if this metric is computed for
+        each class against the rest, and averaged.
     loss : RowLoss, optional
         What a row adds to the sum behind a metric of targets.
     optimized_bounds : tuple of float, optional
@@ -184,7 +196,7 @@ class Metric:
 
     name: str
     title: str
-    of: Literal["ranking", "probabilities", "cells", "matrix", "targets", "quantiles", "queries"]
+    of: Literal["ranking", "probabilities", "cells", "matrix", "classes", "targets", "quantiles", "queries"]
     function: Callable[..., Any]
     greater_is_better: bool | None = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -208,6 +220,9 @@ class Metric:
     is_mean: bool = False
     of_pairs: Callable[[Any, Any], Any] | None = None
     area: ranking_metrics.Area | None = None
+    needs_probabilities: bool = False
+    classes: Literal["rows", "pairs", "top label", ""] = ""
+    for_classes: str = ""
     loss: error_metrics.RowLoss | None = None
     optimized_bounds: tuple[float, float] | None = None
     synonyms: str = ""
@@ -217,6 +232,8 @@ class Metric:
     def __post_init__(self) -> None:
         if isinstance(self.function, cells.Quotient):
             object.__setattr__(self, "parts", self.function.parts)
+        if self.of == "probabilities":
+            object.__setattr__(self, "needs_probabilities", True)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -351,6 +368,12 @@ def _of_quantiles(function: Callable[..., Any], synonyms: str, *, greater: bool 
     return Metric(function.__name__, title, "quantiles", function, greater, synonyms=synonyms, **own)
 
 
+def _of_classes(title: str, function: Callable[..., Any], **more: Any) -> Metric:
+    """Return the entry of a metric of probabilities of several classes; it is named after its function."""
+    own: dict[str, Any] = {"classes": "rows", "needs": (), "needs_probabilities": True, **more}
+    return Metric(function.__name__, title, "classes", function, **own)
+
+
 def _of_queries(
     name: str, function: Callable[..., Any], aliases: str, needs: tuple[str, ...] = ("relevant",), **more: Any
 ) -> Metric:
@@ -433,6 +456,7 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("risk_coverage_area"),
             in_reports=False,
             synonyms="aurc area_under_risk_coverage_curve",
+            classes="top label",
         ),
         _of_ranking(
             "excess_risk_coverage_area",
@@ -444,6 +468,7 @@ METRICS: dict[str, Metric] = {
             in_reports=False,
             certificate="",
             synonyms="e_aurc eaurc excess_aurc",
+            classes="top label",
         ),
         _of_ranking(
             "risk_at_coverage",
@@ -456,6 +481,7 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("risk_at_coverage"),
             in_reports=False,
             synonyms="selective_risk error_at_coverage",
+            classes="top label",
         ),
         _of_ranking(
             "coverage_at_risk",
@@ -468,6 +494,7 @@ METRICS: dict[str, Metric] = {
             in_reports=False,
             certificate="",
             synonyms="coverage_at_error",
+            classes="top label",
         ),
         _of_ranking(
             "break_even_point",
@@ -530,6 +557,7 @@ METRICS: dict[str, Metric] = {
             replicate=_mean_over_rows(probability_metrics.squared_losses),
             synonyms="brier brier_score_loss brier_loss",
             column={"scores": 1},
+            for_classes="multiclass_brier_score",
         ),
         Metric(
             "log_loss",
@@ -543,6 +571,7 @@ METRICS: dict[str, Metric] = {
             synonyms="logloss cross_entropy binary_crossentropy",
             aliases="nll neg_log_loss",
             column={"scores": 2},
+            for_classes="multiclass_log_loss",
         ),
         Metric(
             "expected_calibration_error",
@@ -595,6 +624,26 @@ METRICS: dict[str, Metric] = {
             replicate=_mean_over_rows(probability_metrics.probabilities),
             in_reports=False,
             synonyms="mean_prediction mean_predicted_probability",
+        ),
+        _of_classes("M", class_pairs.hand_till, classes="pairs", needs_probabilities=False, synonyms="hand_and_till"),
+        _of_classes("log loss", class_losses.multiclass_log_loss, greater_is_better=False, bounds=(0.0, math.inf)),
+        _of_classes("Brier", class_losses.multiclass_brier_score, greater_is_better=False, bounds=(0.0, 2.0)),
+        _of_classes("RPS", class_losses.ranked_probability_score, greater_is_better=False, synonyms="rps"),
+        _of_classes(
+            "top-k accuracy",
+            class_losses.top_k_accuracy,
+            needs_probabilities=False,
+            check_options=class_losses.checked_top_k,
+            synonyms="top_k_accuracy_score",
+        ),
+        _of_classes(
+            "ECE (top label)",
+            calibration.top_label_calibration_error,
+            classes="top label",
+            greater_is_better=False,
+            influence=Influence.BINS,
+            check_options=probability_metrics.checked_bins,
+            optimized_bounds=(-1.0, 1.0),
         ),
         _of_cells(
             "accuracy",

@@ -75,7 +75,7 @@ def test_scores_that_are_no_probabilities_are_refused(call):
     scores = np.array(TORCHMETRICS)
     for wrong, said in (
         (scores * 2, r"y_score must hold probabilities, in [0, 1], got 1.8"),
-        (scores * 0.9, r"y_score must have rows that add up to 1, got a row with sum 0.9"),
+        (scores * 0.9, "y_score must have rows that add up to 1, got the sum 0.9"),
         (scores - 0.1, r"y_score must hold probabilities, in [0, 1], got -0.05"),
     ):
         with pytest.raises(ValueError, match=re.escape(said)):

@@ -5,11 +5,13 @@ Rows are triples (the row's classes, its scores by class, its weight); a class i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any
 
+from tests.reference import calibration
 from tests.reference import ranking as reference
 
 Row = tuple[frozenset[int], Sequence[Any], Fraction]
@@ -72,3 +74,60 @@ def one_vs_one(rows: Sequence[Row], weighted: bool = False) -> Fraction | None:
         first, second = pair_auc(rows, j, k), pair_auc(rows, k, j)
         values.append(None if first is None or second is None else (first + second) / 2)
     return mean(values, [support(rows, j) + support(rows, k) for j, k in pairs] if weighted else None)
+
+
+# Metrics of rows with one label ---------------------------------------------------------------------------------------
+
+
+def hand_till(rows: Sequence[Row]) -> Fraction | None:
+    return one_vs_one(rows)
+
+
+def class_of(row: Row) -> int:
+    (k,) = row[0]
+    return k
+
+
+def most_probable(row: Row) -> int:
+    return max(range(len(row[1])), key=lambda k: (row[1][k], -k))
+
+
+def mean_of_rows(rows: Sequence[Row], loss: Any) -> Any:
+    return sum(weight * loss((has, scores, weight)) for has, scores, weight in rows) / sum(each[2] for each in rows)
+
+
+def multiclass_log_loss(rows: Sequence[Row]) -> float:
+    if any(row[1][class_of(row)] == 0 for row in rows):
+        return math.inf
+    return float(mean_of_rows(rows, lambda row: Fraction(-math.log(row[1][class_of(row)]))))
+
+
+def multiclass_brier_score(rows: Sequence[Row]) -> Fraction:
+    def distance(row: Row) -> Fraction:
+        own = class_of(row)
+        return sum(((reference.exact(p) - (k == own)) ** 2 for k, p in enumerate(row[1])), Fraction(0))
+
+    return Fraction(mean_of_rows(rows, distance))
+
+
+def ranked_probability_score(rows: Sequence[Row]) -> Fraction:
+    def distance(row: Row) -> Fraction:
+        own, scores, last = class_of(row), [reference.exact(p) for p in row[1]], len(row[1]) - 1
+        return sum(((sum(scores[: k + 1]) - (own <= k)) ** 2 for k in range(last)), Fraction(0)) / last
+
+    return Fraction(mean_of_rows(rows, distance))
+
+
+def top_k_accuracy(rows: Sequence[Row], k: int = 3) -> Fraction:
+    def hit(row: Row) -> int:
+        best = sorted(range(len(row[1])), key=lambda j: (-row[1][j], j))[:k]
+        return int(class_of(row) in best)
+
+    return Fraction(mean_of_rows(rows, hit))
+
+
+def top_label_calibration_error(rows: Sequence[Row], n_bins: int = 10) -> Fraction:
+    right, highest = [most_probable(row) == class_of(row) for row in rows], [max(row[1]) for row in rows]
+    weights = [row[2] for row in rows]
+    bins = calibration.calibration(calibration.uniform_edges(n_bins), right, highest, weights)
+    return calibration.expected_calibration_error(bins)

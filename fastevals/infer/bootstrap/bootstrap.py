@@ -16,7 +16,7 @@ from fastevals._random import seed_key
 from fastevals._text import count_of
 from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.samples import Sample, Values
-from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import (
     MetricSpec,
@@ -109,6 +109,7 @@ def bootstrap(
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    labels: ArrayLike | None = None,
     rng: Any = None,
     keep_distribution: bool = False,
     progress: bool = False,
@@ -121,11 +122,13 @@ def bootstrap(
 
     Parameters
     ----------
-    subject : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
-        The data. The metrics determine what the second array of a pair means: scores if a metric is for rankings,
-        probabilities or a threshold; predicted numbers if they are regression metrics; otherwise predicted labels. Each
-        matrix of a stack is resampled separately. If a summary only bounds a metric, each end of the metric's interval
-        is moved outwards by the distance between the value and the bound on that side.
+    subject : Ranking, RankingSummary, ThresholdCounts, ClassRankings, ConfusionMatrix, or pair of arrays
+        The data, or a pair (y_true, y_score or y_pred). The metrics determine what the second array of a pair means:
+        scores if a metric is for rankings, probabilities or a threshold; predicted numbers if they are regression
+        metrics; otherwise predicted labels. A matrix of shape (n_samples, n_classes) has one column of scores per
+        class, as for `ClassRankings`. Each matrix of a stack is resampled separately. If a summary only bounds a
+        metric, each end of the metric's interval is moved outwards by the distance between the value and the bound on
+        that side.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         The metrics to estimate; a mapping names the results. A function of rankings is called with `ThresholdCounts`
         and returns a number. A function of confusion matrices is called with a `ConfusionMatrix` (of the data, or a
@@ -155,6 +158,8 @@ def bootstrap(
     pos_label : label, optional
         The positive class of a pair; 1 for labels 0/1, -1/1 and booleans. Other labels require it with scores, and
         with metrics of predicted labels that need it.
+    labels : sequence of n_classes labels, optional
+        The class of each column of a matrix of scores; by default the labels that occur, sorted.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed. The same seed gives the same bits at any number of threads, and replicate i does not depend on the
         number of replicates.
@@ -222,6 +227,12 @@ def bootstrap(
     Draws of unweighted rows are multinomial, with probabilities exact to 2**-48. Two alternatives need no resampling:
     `delong` for AUCs, and `proportion_interval` for proportions at a fixed threshold.
 
+    With scores of several classes, metrics of rankings and of probabilities are computed for each class against the
+    rest and averaged: ``metric("roc_auc", average="macro")``, the default, "weighted", "micro", or None for a value per
+    class; ``multi_class="ovo"`` averages the AUCs of pairs of classes. "log_loss" and "brier_score" are the multi-class
+    losses, and metrics of predicted labels are of the most probable class, with ``average="macro"`` by default. One
+    draw of rows serves all classes and metrics. Replicates without rows of a class are undefined for its metrics.
+
     Replicates of a metric at a fixed threshold, and of a confusion matrix, cost the same for any number of rows. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
@@ -250,7 +261,9 @@ def bootstrap(
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
-    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
+    flag = as_flag("stratified", stratified)
+    design = SamplingDesign(groups, sample_weight, flag, pos_label, frequency_weight, labels)
+    specs = specs_for(subject, specs)
     counts, doubts, coarse = without_doubt("subject", subject, specs, takes_weights=True)
     sample = make_sample(counts, specs, design, coarse=coarse)
     estimates = make_estimates(sample, specs, settings, doubts, keep=keep_distribution, progress=progress)

@@ -185,7 +185,13 @@ def number_joint_cells(
 ) -> tuple[JointCells, NDArray[np.intp]]:
     """Return the result of `count_joint_cells` for rows that may have weights, and the cell of each row."""
     labels, numbers = number_labels(LABEL_ARRAYS, _as_class_columns(true, models))
-    classes, codes = encode_classes(labels, numbers, pos_label)
+    return joint_cells_of_codes(*encode_classes(labels, numbers, pos_label), weights)
+
+
+def joint_cells_of_codes(
+    classes: Classes, codes: Sequence[NDArray[Any]], weights: NDArray[np.float64] | None
+) -> tuple[JointCells, NDArray[np.intp]]:
+    """Return the joint table of numbers of classes, true ones first and then each model's, and the cell of each row."""
     folded = fold_codes(codes, classes.labels.size)
     _, first, cells, sizes = np.unique(folded, return_index=True, return_inverse=True, return_counts=True)
     rows = sizes if weights is None else np.bincount(cells, weights, minlength=sizes.size)
@@ -228,6 +234,14 @@ def _add_up_matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]
     return matrices.reshape(len(counts), len(places), k, k)
 
 
+def measure_joint_cells(joint: JointCells, counts: NDArray[Any], metrics: Sequence[MatrixMetric]) -> Values:
+    """Return each metric of each model for given counts of joint cells."""
+    step = max(1, STACKED // joint.matrix.counts.size)
+    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
+    measured = [LABELS.evaluate(joint.matrices(part), joint.matrix._classes, metrics) for part in parts]
+    return [np.concatenate(values) for values in zip(*measured, strict=True)]
+
+
 def _measure_cells(
     matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
 ) -> Values:
@@ -235,10 +249,7 @@ def _measure_cells(
     if joint is None:
         stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
         return LABELS.evaluate(stack, matrix._classes, metrics, mean_axes=axes)
-    step = max(1, STACKED // matrix.counts.size)
-    parts = [counts[start : start + step] for start in range(0, len(counts), step)]
-    measured = [LABELS.evaluate(joint.matrices(part), matrix._classes, metrics) for part in parts]
-    return [np.concatenate(values) for values in zip(*measured, strict=True)]
+    return measure_joint_cells(joint, counts, metrics)
 
 
 def _checked_values(name: str, values: Any) -> NDArray[np.float64]:

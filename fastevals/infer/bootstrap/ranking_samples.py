@@ -178,9 +178,9 @@ class ModelsSample(UnitSample):
         whole_rows: bool,
     ) -> None:
         self._models, self._one_model, self._whole_rows = models, one_model, whole_rows
+        self._columns = RankedColumns(models, sum(class_sizes))
         self.class_sizes, self.pos_label = class_sizes, pos_label
-        self._n_rows = sum(class_sizes)
-        super().__init__(units, self._n_rows * len(models))
+        super().__init__(units, sum(class_sizes) * len(models))
 
     @classmethod
     def from_rows(
@@ -202,12 +202,9 @@ class ModelsSample(UnitSample):
         ]
         models: list[tuple[RankingSweep, CellCounter]] = []
         for each, ranking in zip(scores.values(), rankings, strict=True):
-            rows, ranks = _by_class_and_score(negative, each)
-            drawn = SortedRows(each[rows], negative[rows], None if weights is None else weights[rows])
-            sweep = RankingSweep(ranking.counts, metrics, rows=True, drawn=drawn)
+            sweep, rows, cells = rank_column(negative, each, weights, ranking, metrics)
             if not models and groups is None:
                 units = units.renumbered(rows)
-            cells = sweep.steps.cells(ranks, drawn.negative)
             models.append((sweep, CellCounter(rows, cells, sweep.steps.sizes.size, units, weights)))
         n_neg = int(np.count_nonzero(negative))
         return cls(
@@ -236,27 +233,14 @@ class ModelsSample(UnitSample):
 
     def workspace(self) -> Any:
         """Return an array to draw the units into and, for each model, arrays to count a draw in."""
-        spaces = []
-        for sweep, counter in self._models:
-            sizes = sweep.steps.sizes
-            counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
-            drawn = np.tile(zero_bytes(self._n_rows), (DRAWS_TOGETHER, 1)) if sweep.of_rows else counter.scratch()[None]
-            spaces.append((drawn, counts, sweep.workspace(sums=counter.sums)))
-        return self.times(), spaces
+        return self.times(), self._columns.workspace()
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of each model in n draws."""
-        raw = [np.empty((n, sweep.n_raw)) for sweep, _ in self._models]
+        raw = self._columns.raw(n)
         for number, times in enumerate(draws):
-            for (sweep, counter), (drawn, counts, scratch), rows in zip(self._models, space[1], raw, strict=True):
-                at = number % len(drawn)
-                times_by_row = counter.count(times, drawn[at], counts.reshape(-1))
-                sweep.sweep(counts, scratch, rows[number], times_by_row)
-                if sweep.of_rows and times_by_row is times:  # copy: the next draw overwrites it
-                    drawn[at] = times
-                if at == len(drawn) - 1 or number == n - 1:
-                    sweep.sum_rows(drawn[: at + 1], rows[number - at : number + 1])
-        return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
+            self._columns.measure(times, number, raw, space[1])
+        return self._by_metric(self._columns.values(raw))
 
     def task_size(self) -> int:
         """Return the number of replicates per task, which depends only on the data."""
@@ -279,6 +263,56 @@ class ModelsSample(UnitSample):
 
     def _by_metric(self, values: list[Values]) -> Values:
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
+
+
+class RankedColumns:
+    """Columns of scores of the same rows: a sweep of metrics, and a counter of draws, for each column."""
+
+    def __init__(self, columns: list[tuple[RankingSweep, CellCounter]], n_rows: int) -> None:
+        self._columns, self._n_rows = columns, n_rows
+
+    def workspace(self) -> list[Any]:
+        """Return arrays to count a draw in, for each column."""
+        spaces = []
+        for sweep, counter in self._columns:
+            sizes = sweep.steps.sizes
+            counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
+            drawn = np.tile(zero_bytes(self._n_rows), (DRAWS_TOGETHER, 1)) if sweep.of_rows else counter.scratch()[None]
+            spaces.append((drawn, counts, sweep.workspace(sums=counter.sums)))
+        return spaces
+
+    def raw(self, n: int) -> list[NDArray[np.float64]]:
+        """Return arrays for the swept numbers of n draws, one for each column."""
+        return [np.empty((n, sweep.n_raw)) for sweep, _ in self._columns]
+
+    def measure(self, times: Times, number: int, raw: list[NDArray[np.float64]], spaces: list[Any]) -> None:
+        """Write the swept numbers of a draw of units, the draws of which are measured in order."""
+        for (sweep, counter), (drawn, counts, scratch), rows in zip(self._columns, spaces, raw, strict=True):
+            at = number % len(drawn)
+            times_by_row = counter.count(times, drawn[at], counts.reshape(-1))
+            sweep.sweep(counts, scratch, rows[number], times_by_row)
+            if sweep.of_rows and times_by_row is times:  # copy: the next draw overwrites it
+                drawn[at] = times
+            if at == len(drawn) - 1 or number == len(rows) - 1:
+                sweep.sum_rows(drawn[: at + 1], rows[number - at : number + 1])
+
+    def values(self, raw: list[NDArray[np.float64]]) -> list[Values]:
+        """Return each metric of all draws, for each column."""
+        return [sweep.values(rows) for (sweep, _), rows in zip(self._columns, raw, strict=True)]
+
+
+def rank_column(
+    negative: NDArray[np.bool_],
+    scores: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+    ranking: Ranking,
+    metrics: Sequence[RankingMetric],
+) -> tuple[RankingSweep, NDArray[np.intp], NDArray[Any]]:
+    """Return the sweep of a column's metrics, the rows in the order of their cells, and the cell of each of these."""
+    rows, ranks = _by_class_and_score(negative, scores)
+    drawn = SortedRows(scores[rows], negative[rows], None if weights is None else weights[rows])
+    sweep = RankingSweep(ranking.counts, metrics, rows=True, drawn=drawn)
+    return sweep, rows, sweep.steps.cells(ranks, drawn.negative)
 
 
 def sort_rows_by_step(
@@ -365,11 +399,12 @@ class RankingSweep:
         if sweep is None:
             return lambda counts, times, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
         kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
+        needed = drawn if metric.detail > _detail_by_row(metric) else None
 
         def swept(counts: NDArray[Any], times: Times | None, n_pos: Any, n_neg: Any, scratch: NDArray[Any]) -> Any:
-            if not n_pos and drawn is not None and times is not None and metric.detail > _detail_by_row(metric):
+            if not n_pos and needed is not None and times is not None:
                 # F is 0 at all thresholds
-                return 0, drawn.at_the_highest_score(times)
+                return 0, needed.at_the_highest_score(times)
             return kernel(*counts, steps.tied, n_pos, n_neg, *metric.parameters, *scratch[: sweep.scratch])
 
         return swept
@@ -382,6 +417,10 @@ class RankingSweep:
     def estimates(self) -> Values:
         """Return each metric of the original rows."""
         return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
+
+    def forget_counts(self) -> None:
+        """Keep only the totals of the original counts, which need more memory than all the rest."""
+        self.counts = self.counts.take(np.array([0, -1]))
 
     def sweep(
         self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64], times: Times | None = None

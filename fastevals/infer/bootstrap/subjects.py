@@ -8,18 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import show
+from fastevals._options import check_not_given, show
 from fastevals._validation.arrays import (
+    as_array,
     as_frequencies,
     as_vector,
     as_weights,
     check_one_weight,
     check_same_length,
+    is_matrix,
     refuse_weighted,
     usual_unit,
 )
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import find_sorted
+from fastevals.infer.bootstrap.class_samples import ClassSample
 from fastevals.infer.bootstrap.few_cells import STRATIFIED_WEIGHTS, make_few_cell_sample
 from fastevals.infer.bootstrap.label_samples import (
     LabelSample,
@@ -32,20 +35,25 @@ from fastevals.infer.bootstrap.label_samples import (
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits, TargetSample
 from fastevals.infer.bootstrap.samples import Sample
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import (
+    CLASSES,
     LABELS,
     QUANTILES,
     SCORES,
     TARGETS,
+    Kind,
     MetricSpecs,
+    Spec,
     array_kind,
     check_needed_probabilities,
     metric_kinds,
 )
-from fastevals.measure.metric_specs import ranking_metric
+from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.registry import METRICS
 
 # If the squared number of cells exceeds this many times the number of rows, drawing rows is faster than drawing counts
 # of cells: with many cells, one call draws fewer replicates. Times per replicate, as counts and as rows: 6 and 7 us for
@@ -62,6 +70,21 @@ class SamplingDesign(NamedTuple):
     stratified: bool = False
     pos_label: Any = None
     frequency_weight: Any = None
+    labels: Any = None  # the class of each column of scores
+
+
+def specs_for(subject: Any, specs: dict[str, Spec]) -> dict[str, Spec]:
+    """Return the specs; if a subject has scores of several classes, with the names of its own metrics."""
+    is_of_classes = isinstance(subject, BaseClassRankings) or (
+        isinstance(subject, (tuple, list)) and len(subject) == 2 and _kind_of_pair(subject[1], specs) is CLASSES
+    )
+    return CLASSES.specs(specs) if is_of_classes else specs
+
+
+def _kind_of_pair(predictions: Any, specs: MetricSpecs) -> Kind | None:
+    """Return the kind of predictions that metrics are computed from, or None if no metric determines it."""
+    kind = array_kind(metric_kinds(specs))
+    return CLASSES if kind in (SCORES, LABELS) and is_matrix(predictions) else kind
 
 
 def make_sample(
@@ -72,6 +95,8 @@ def make_sample(
     With `coarse`, a ranking is drawn by a few thousand cells (`few_cells.py`) rather than by row. Errors call the
     subject `name`.
     """
+    if isinstance(subject, BaseClassRankings):
+        return _sample_class_rankings(subject, specs, design)
     if isinstance(subject, WeightedMatrix):
         if design.stratified:
             raise ValueError(STRATIFIED_WEIGHTS)
@@ -100,17 +125,20 @@ def make_sample(
             f"{name} must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair (y_true, y_score or y_pred), got "
             f"{show(subject)}"
         )
-    kind = array_kind(metric_kinds(specs))
+    kind = _kind_of_pair(subject[1], specs)
     if kind is None:
         raise ValueError(
             "metrics: a function requires a Ranking or a ConfusionMatrix, not a pair of arrays: pass these, and the "
             "function, to bootstrap_statistic"
         )
     make = {
-        SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets, QUANTILES: _sample_quantiles
+        SCORES: _sample_scores, LABELS: _sample_labels, CLASSES: _sample_classes, TARGETS: _sample_targets,
+        QUANTILES: _sample_quantiles,
     }[kind]  # fmt: skip
     y_true, predictions = subject
     check_one_weight(design.sample_weight, design.frequency_weight)
+    if kind is not CLASSES:
+        check_not_given("labels", design.labels, "scores of several classes")
     if design.frequency_weight is not None and (kind in (TARGETS, QUANTILES) or design.groups is not None):
         y_true, predictions, design = _repeated(y_true, predictions, design)
     return make(y_true, predictions, specs, design)
@@ -212,6 +240,70 @@ def make_prediction_sample(
     return LabelSample(
         joint.matrix, cells, metrics,
         weights=weights, groups=groups, stratified=design.stratified, joint=joint,
+    )  # fmt: skip
+
+
+# Scores of several classes ----------------------------------------------------------------------------------------
+
+
+def _sample_classes(y_true: Any, y_score: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
+    return make_class_sample(y_true, {"y_score": y_score}, specs, design, one_model=True)
+
+
+def make_class_sample(
+    y_true: Any, scores: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
+) -> ClassSample:
+    """Return the sample of models' scores of several classes on the same rows; errors call each matrix by its key."""
+    check_not_given("pos_label", design.pos_label, "two classes")
+    weights = design.sample_weight
+    if design.frequency_weight is not None:
+        copies = as_frequencies("frequency_weight", design.frequency_weight)
+        arrays = {"y_true": as_array("y_true", y_true)} | {
+            name: CLASSES.as_array(name, each) for name, each in scores.items()
+        }
+        check_same_length(**arrays, frequency_weight=copies)
+        repeated = {name: np.repeat(each, copies, axis=0) for name, each in arrays.items()}
+        y_true, scores = repeated.pop("y_true"), repeated
+    labels, models = CLASSES.read_weighted(y_true, scores, design.labels, weights)
+    groups = design.groups
+    if groups is not None and not isinstance(groups, SamplingUnits):
+        groups = as_groups("groups", groups)
+        check_same_length(y_true=as_array("y_true", y_true), groups=groups)
+        if weights is not None:
+            groups = groups[as_weights("sample_weight", weights) != 0]
+    return _class_sample(labels, models, specs, design._replace(groups=groups), one_model=one_model)
+
+
+def _sample_class_rankings(subject: BaseClassRankings, specs: MetricSpecs, design: SamplingDesign) -> ClassSample:
+    """Return the sample of a `ClassRankings`, which has its own weights and labels."""
+    for option in ("sample_weight", "frequency_weight", "pos_label", "labels"):
+        if getattr(design, option) is not None:
+            raise ValueError(
+                f"{option} requires the pair (y_true, y_score), not {type(subject).__name__}, which has its own"
+            )
+    groups = design.groups
+    if groups is not None and not isinstance(groups, SamplingUnits):
+        groups = as_groups("groups", groups)
+        check_same_length(subject=subject._scores.columns[0], groups=groups)
+    models = {"y_score": subject._scores}
+    return _class_sample(subject._labels, models, specs, design._replace(groups=groups), one_model=True)
+
+
+def _class_sample(
+    labels: NDArray[Any],
+    models: Mapping[str, ClassScores],
+    specs: MetricSpecs,
+    design: SamplingDesign,
+    *,
+    one_model: bool,
+) -> ClassSample:
+    """Return the sample of scores that have been read; groups have been checked."""
+    for name, scores in models.items():
+        if any(METRICS[spec.name].needs_probabilities for spec in specs.values() if isinstance(spec, MetricSpec)):
+            scores.require_probabilities(name)
+    return ClassSample(
+        labels, list(models.values()), CLASSES.metrics(specs),
+        groups=design.groups, stratified=design.stratified, one_model=one_model,
     )  # fmt: skip
 
 

@@ -153,6 +153,14 @@ def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, str
     return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error
 
 
+def top_label_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
+    """Return the expected calibration error of the most probable class: its probability against how often it is right.
+
+    (Guo et al. 2017, arXiv:1706.04599.)
+    """
+    return expected_calibration_error(counts, n_bins=n_bins, strategy=strategy)
+
+
 def root_mean_square_calibration_error(
     counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform"
 ) -> float:

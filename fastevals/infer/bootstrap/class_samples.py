@@ -1,0 +1,353 @@
+"""Replicates of scores of several classes: one draw of rows for all classes, metrics and models.
+
+A draw is measured by parts, each of which serves all metrics that are computed from the same numbers: the rankings of
+columns, the pairs of classes, the matrix of most probable classes, and the losses of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels import class_pairs
+from fastevals._kernels.draws import take_drawn
+from fastevals._kernels.replicate_metrics import total_of
+from fastevals._validation.labels import Classes
+from fastevals.infer.bootstrap.label_samples import joint_cells_of_codes, measure_joint_cells
+from fastevals.infer.bootstrap.ranking_samples import RankedColumns, RankingSweep, rank_column
+from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
+from fastevals.infer.bootstrap.samples import Values
+from fastevals.measure.class_losses import mean_over_rows, predicted_classes
+from fastevals.measure.class_pairs import pair_aucs, ratios_of_pairs
+from fastevals.measure.class_scores import ClassScores
+from fastevals.measure.class_specs import ClassMetric
+from fastevals.measure.kinds import LABELS
+from fastevals.measure.ranking.ranking import Ranking
+
+Floats = NDArray[np.float64]
+Numbered = Sequence[tuple[int, ClassMetric]]  # metrics with their places among all metrics
+
+
+class ClassSample(UnitSample):
+    """Rows with scores of several classes, of one model or of many models.
+
+    Values have shape (n, n_models, ...), or (n, ...) with `one_model`; metrics with a value for each class have a last
+    axis of classes.
+    """
+
+    def __init__(
+        self,
+        labels: NDArray[Any],
+        models: Sequence[ClassScores],
+        metrics: Sequence[ClassMetric],
+        *,
+        groups: Any,
+        stratified: bool,
+        one_model: bool,
+    ) -> None:
+        self.labels, self._one_model = labels, one_model
+        n_rows = models[0].n_rows
+        self._units = SamplingUnits.number(n_rows, groups, models[0].codes if stratified else None)
+        self._weights = models[0].weights
+        numbered = list(enumerate(metrics))
+        makers: list[tuple[Any, str]] = [
+            (_ColumnPart, "one vs. rest"), (_MicroPart, "micro"), (_TopPart, "top label"), (_PairPart, "pairs"),
+            (_LabelPart, "labels"), (_RowPart, "rows"),
+        ]  # fmt: skip
+        chosen = [(make, [each for each in numbered if each[1].source == source]) for make, source in makers]
+        self._parts: list[_DrawnPart] = [make(labels, models, each, self._units) for make, each in chosen if each]
+        self._n_metrics = len(metrics)
+        super().__init__(self._units, n_rows * sum(part.work for part in self._parts))
+
+    def estimates(self) -> Values:
+        """Return each metric of each model on the original rows."""
+        return self._by_metric([part.estimates() for part in self._parts], 0)
+
+    def workspace(self) -> Any:
+        """Return arrays to draw the units into, the mass of each row, and the working memory of each part."""
+        n = self._units.unit_by_row.size
+        mass: NDArray[Any] = np.empty(0, dtype=np.uint8)
+        if self._weights is not None:
+            mass = np.empty(n)
+        elif self._units.grouped or len(self._units.strata) > 1:
+            mass = zero_bytes(n)[:n]
+        return self.times(), mass, [part.workspace() for part in self._parts]
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of each model in n draws."""
+        raw = [part.raw(n) for part in self._parts]
+        for number, times in enumerate(draws):
+            mass = self._mass(times, space[1])
+            for part, numbers, own in zip(self._parts, raw, space[2], strict=True):
+                part.measure(times, mass, number, numbers, own)
+        return self._by_metric([part.values(numbers) for part, numbers in zip(self._parts, raw, strict=True)], 1)
+
+    def _mass(self, times: Times, mass: NDArray[Any]) -> NDArray[Any]:
+        """Return the draws of each row, times its weight."""
+        if not mass.size:
+            return times[: self._units.unit_by_row.size]
+        if self._weights is None:
+            take_drawn(times, self._units.unit_by_row, mass)
+        else:
+            class_pairs.take_weighted(times, self._units.unit_by_row, self._weights, mass)
+        return mass
+
+    def _by_metric(self, found: Sequence[dict[int, Floats]], axis: int) -> Values:
+        """Return the values of all parts in the order of metrics; with `one_model`, drop the axis of models."""
+        values: dict[int, Floats] = {}
+        for part in found:
+            values |= part
+        ordered = [values[k] for k in range(self._n_metrics)]
+        return [np.asarray(each.take(0, axis)) for each in ordered] if self._one_model else ordered
+
+
+class _DrawnPart(Protocol):
+    """What several metrics are computed from."""
+
+    work: int  # times that a draw reads all rows
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric, of shape (n_models, ...), by its place among all metrics."""
+
+    def workspace(self) -> Any:
+        """Return the working memory of one thread."""
+
+    def raw(self, n: int) -> Any:
+        """Return arrays for the numbers of n draws."""
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: Any, space: Any) -> None:
+        """Write the numbers of a draw, given how often each unit was drawn, and the mass of each row."""
+
+    def values(self, raw: Any) -> dict[int, Floats]:
+        """Return each metric of all draws, of shape (n, n_models, ...), by its place among all metrics."""
+
+
+class _ColumnPart:
+    """Each class's column, ranked against the rest."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics, self._n_models = metrics, len(models)
+        columns = self._columns_of(models)
+        ranked = [each.ranked for _, each in metrics if each.ranked is not None]
+        rows = _tiled(units, columns[0][1].size // models[0].n_rows)
+
+        def build(column: tuple[NDArray[Any], NDArray[Any], Floats | None]) -> tuple[RankingSweep, CellCounter]:
+            flags, scores, weights = column
+            ranking = Ranking(flags, scores, sample_weight=weights, pos_label=1)
+            sweep, order, cells = rank_column(flags == 0, scores, weights, ranking, ranked)
+            return sweep, CellCounter(order, cells, sweep.steps.sizes.size, rows, weights)
+
+        built = run(build, columns, compiles=True)
+        self._values = [np.array(sweep.estimates()) for sweep, _ in built]
+        self._support = np.array([float(sweep.counts.n_pos) for sweep, _ in built]).reshape(self._n_models, -1)
+        for sweep, _ in built:
+            sweep.forget_counts()
+        self._columns = RankedColumns(built, columns[0][1].size)
+        self.work = len(columns) * columns[0][1].size // models[0].n_rows
+
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+        """Return the flags, scores and weights of each column."""
+        return [(each.flags(k), column, each.weights) for each in models for k, column in enumerate(each.columns)]
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        return self._averaged([list(values) for values in self._values], self._support)
+
+    def workspace(self) -> Any:
+        """Return arrays to count a draw in."""
+        return self._columns.workspace()
+
+    def raw(self, n: int) -> list[Floats]:
+        """Return an array for each column."""
+        return self._columns.raw(n)
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: list[Floats], space: Any) -> None:
+        """Count a draw and sweep the counts."""
+        self._columns.measure(times, number, raw, space)
+
+    def values(self, raw: list[Floats]) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        support = np.stack([each[:, 0] for each in raw], axis=-1).reshape(len(raw[0]), self._n_models, -1)
+        return self._averaged(self._columns.values(raw), support)
+
+    def _averaged(self, by_column: Sequence[Values], support: Floats) -> dict[int, Floats]:
+        found = {}
+        for place, (k, metric) in enumerate(self._metrics):
+            values = np.stack([each[place] for each in by_column], axis=-1).reshape(support.shape)
+            found[k] = metric.averaged(values, support) if metric.source == "one vs. rest" else values[..., 0]
+        return found
+
+
+class _MicroPart(_ColumnPart):
+    """All classes' columns of a model, ranked as one: a row is drawn with all its scores."""
+
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+        return [each.all_together() for each in models]
+
+
+class _TopPart(_ColumnPart):
+    """Rows ranked by their highest score; rows of its class are positive."""
+
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+        found = ((each, *predicted_classes(each.columns)) for each in models)
+        return [((predicted == each.codes).view(np.uint8), highest, each.weights) for each, predicted, highest in found]
+
+
+class _PairPart:
+    """The AUC of each pair of classes, by the column of either class."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics, self._n_models, self._n_classes = metrics, len(models), labels.size
+        self._codes, self._in_floats = codes_of(models), models[0].weights is not None
+        self._values = np.array([pair_aucs(each) for each in models])
+        self._support = np.array([each.support() for each in models], dtype=np.float64)
+        columns = [(column, k) for each in models for k, column in enumerate(each.columns)]
+        self._sorted = run(lambda task: _sort_for_pairs(task[0], self._codes, task[1]), columns)
+        self.work = 3 * len(columns)
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        return {k: metric.of_pairs(self._values, self._support) for k, metric in self._metrics}
+
+    def workspace(self) -> NDArray[Any]:
+        """Return scratch for the sums of a sweep."""
+        return np.empty((2, self._n_classes), dtype=np.float64 if self._in_floats else np.int64)
+
+    def raw(self, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return arrays for the pairs of each model, and for the rows of each class."""
+        dtype, k = np.float64 if self._in_floats else np.int64, self._n_classes
+        return np.empty((n, self._n_models, k, k), dtype=dtype), np.empty((n, k), dtype=dtype)
+
+    def measure(
+        self,
+        times: Times,
+        mass: NDArray[Any],
+        number: int,
+        raw: tuple[NDArray[Any], NDArray[Any]],
+        space: NDArray[Any],
+    ) -> None:
+        """Count the pairs of a draw."""
+        doubled, sizes = raw[0][number].reshape(-1, self._n_classes), raw[1][number]
+        class_pairs.add_mass(mass, self._codes, sizes)
+        for column, (order, classes, ties) in enumerate(self._sorted):
+            class_pairs.count_pairs(mass, order, classes, column % self._n_classes, ties, space, doubled[column])
+
+    def values(self, raw: tuple[NDArray[Any], NDArray[Any]]) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        sizes = raw[1][:, None, :]
+        aucs = ratios_of_pairs(raw[0], sizes)
+        return {k: metric.of_pairs(aucs, sizes) for k, metric in self._metrics}
+
+
+def _sort_for_pairs(
+    column: NDArray[Any], codes: NDArray[Any], own: int
+) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int32]]:
+    """Return the rows by descending score, their classes, and stretches of equal scores (see `count_pairs`)."""
+    mine = codes == own
+    rows = np.concatenate((np.flatnonzero(mine), np.flatnonzero(~mine)))
+    order = rows[np.argsort(column[rows], kind="stable")][::-1].astype(np.int32)
+    scores, first = column[order], mine[order]
+    starts = np.concatenate(([0], np.flatnonzero(scores[1:] != scores[:-1]) + 1))
+    stops = np.append(starts[1:], order.size)
+    of_own = np.concatenate(([0], np.cumsum(first)))
+    middles = stops - (of_own[stops] - of_own[starts])
+    both = (middles > starts) & (middles < stops)
+    return order, codes[order], np.stack([starts, middles, stops], axis=1)[both].astype(np.int32)
+
+
+class _LabelPart:
+    """The matrix of true and most probable classes."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics = metrics
+        self._measured = [LABELS.metric(metric.of_labels) for _, metric in metrics if metric.of_labels is not None]
+        codes = [codes_of(models), *(predicted_classes(each.columns)[0] for each in models)]
+        weights = models[0].weights
+        self._joint, cells = joint_cells_of_codes(Classes(labels, None), codes, weights)
+        order = np.argsort(cells, kind="stable")
+        self._counter = CellCounter(order, cells[order], self._joint.sizes.size, units, weights)
+        self.work = 1
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        found = (np.asarray(metric(self._joint.matrix), dtype=np.float64) for metric in self._measured)
+        return dict(zip((k for k, _ in self._metrics), found, strict=True))
+
+    def workspace(self) -> Times:
+        """Return the working memory of a count."""
+        return self._counter.scratch()
+
+    def raw(self, n: int) -> NDArray[Any]:
+        """Return an array for the counts of cells."""
+        return np.empty((n, self._joint.sizes.size), dtype=np.float64 if self._counter.sums else np.int64)
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: NDArray[Any], space: Times) -> None:
+        """Count the cells of a draw."""
+        self._counter.count(times, space, raw[number])
+
+    def values(self, raw: NDArray[Any]) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        found = measure_joint_cells(self._joint, raw, self._measured)
+        return dict(zip((k for k, _ in self._metrics), found, strict=True))
+
+
+class _RowPart:
+    """Losses of rows, whose means are the metrics."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics, codes = metrics, codes_of(models)
+        functions = [metric.function for _, metric in metrics if metric.function is not None]
+        self._losses = [[function(each.columns, codes) for each in models] for function in functions]
+        self._values = [
+            np.array([mean_over_rows(losses, models[0].weights) for losses in of_models]) for of_models in self._losses
+        ]
+        self.work = len(metrics) * len(models)
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        return {k: values for (k, _), values in zip(self._metrics, self._values, strict=True)}
+
+    def workspace(self) -> None:
+        """Return nothing."""
+
+    def raw(self, n: int) -> Floats:
+        """Return an array for the means."""
+        return np.empty((n, len(self._losses), len(self._losses[0])))
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: Floats, space: None) -> None:
+        """Write the means of a draw."""
+        total = mass.sum(dtype=np.float64)
+        for place, of_models in enumerate(self._losses):
+            for model, losses in enumerate(of_models):
+                raw[number, place, model] = total_of(mass, losses) / total if total else np.nan
+
+    def values(self, raw: Floats) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        return {k: raw[:, place] for place, (k, _) in enumerate(self._metrics)}
+
+
+def codes_of(models: Sequence[ClassScores]) -> NDArray[Any]:
+    """Return the class number of each row; raise if rows may have many labels."""
+    codes = models[0].codes
+    if codes is None:
+        raise ValueError("metrics: y_true must have one label per row for metrics of pairs, labels and losses of rows")
+    return codes
+
+
+def _tiled(units: SamplingUnits, times: int) -> SamplingUnits:
+    """Return the units of rows that stand several times, one after another."""
+    if times == 1:
+        return units
+    return SamplingUnits(np.tile(units.unit_by_row, times), units.strata, units.grouped)

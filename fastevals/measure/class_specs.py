@@ -1,0 +1,120 @@
+"""Metrics of scores of several classes, as users request them: what each is computed from, and how it is averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import check_choice, check_no_options, keyword_parameters
+from fastevals.measure.class_pairs import means_of_pairs
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
+from fastevals.measure.registry import METRICS
+
+Floats = NDArray[np.float64]
+Source = Literal["one vs. rest", "micro", "pairs", "labels", "rows", "top label"]
+ClassAverage = Literal["macro", "micro", "weighted", None]
+MultiClass = Literal["ovr", "ovo"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassMetric:
+    """A metric of scores of several classes.
+
+    Attributes
+    ----------
+    source : str
+        What the metric is computed from. "one vs. rest": the ranking of each class against the rest. "micro": all
+        classes' columns ranked as one. "pairs": the AUC of each pair of classes. "labels": the matrix of true and most
+        probable classes. "rows": losses of rows. "top label": the ranking of rows by their highest score.
+    average : "macro", "weighted" or None
+        How values of classes, or of pairs of classes, are averaged; None returns each value.
+    ranked : RankingMetric, optional
+        The metric of each ranking.
+    of_labels : MetricSpec, optional
+        The metric of predicted labels.
+    function : callable, optional
+        The function of losses or pairs, with its options.
+    """
+
+    source: Source
+    average: ClassAverage = None
+    ranked: RankingMetric | None = None
+    of_labels: MetricSpec | None = None
+    function: Callable[..., Any] | None = None
+
+    def averaged(self, values: NDArray[Any], support: NDArray[Any]) -> Floats:
+        """Average values of classes, or of pairs, along the last axis; a class without rows is left out by weight 0."""
+        if self.average is None:
+            return np.asarray(values)
+        if self.average == "macro":
+            return np.asarray(values.mean(axis=-1))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(support > 0, values * support, 0.0).sum(axis=-1) / support.sum(axis=-1))
+
+    def of_pairs(self, aucs: NDArray[Any], support: NDArray[Any]) -> Floats:
+        """Return the metric, given the AUC of each pair, of shape (..., K, K), and the weight of each class."""
+        if self.function is not None:
+            return np.asarray(self.function(aucs))
+        first, second = np.triu_indices(aucs.shape[-1], 1)
+        return self.averaged(means_of_pairs(aucs), support[..., first] + support[..., second])
+
+
+def spec_of_classes(spec: Any) -> Any:
+    """Return the spec of the metric that a name stands for if there are several classes."""
+    if not isinstance(spec, MetricSpec) or "average" in spec.options:
+        return spec
+    name = METRICS[spec.name].for_classes
+    return MetricSpec(name, spec.options) if name else spec
+
+
+def class_metric_of(spec: Any, argument: str = "metrics") -> ClassMetric:
+    """Check the options of a metric of scores of several classes, and return the metric."""
+    if not isinstance(spec, MetricSpec):
+        raise ValueError(f"{argument}: functions need a Ranking or a ConfusionMatrix, not scores of several classes")
+    spec = spec_of_classes(spec)
+    entry, options = METRICS[spec.name], dict(spec.options)
+    if entry.classes == "top label":
+        name = "expected_calibration_error" if entry.of == "classes" else spec.name
+        return ClassMetric("top label", ranked=ranking_metric(MetricSpec(name, options)))
+    if entry.of == "classes":
+        check_no_options(str(spec), options, entry.options)
+        own = entry.own_options(options)
+        return ClassMetric(entry.classes or "rows", function=partial(entry.function, **own))
+    placed = any(name in options for name in THRESHOLD_OPTIONS)
+    if entry.of in ("ranking", "probabilities") or (entry.of == "cells" and placed):
+        return _one_versus_rest(spec, options)
+    if entry.of_labels:
+        return _of_labels(spec, options)
+    legal = [name for name, each in METRICS.items() if each.of not in ("targets", "quantiles", "queries")]
+    check_choice(argument, spec.name, legal, None)
+    raise AssertionError(spec)
+
+
+def _of_labels(spec: MetricSpec, options: dict[str, Any]) -> ClassMetric:
+    """Return a metric of the most probable classes; metrics of one class are averaged over classes by default."""
+    entry = METRICS[spec.name]
+    takes_average = not entry.is_matrix_method or "average" in keyword_parameters(getattr(ConfusionMatrix, spec.name))
+    if entry.of == "cells" and takes_average:
+        options = {"average": "macro", **options}
+    return ClassMetric("labels", of_labels=MetricSpec(spec.name, options))
+
+
+def _one_versus_rest(spec: MetricSpec, options: dict[str, Any]) -> ClassMetric:
+    """Return a metric of each class against the rest, or of pairs of classes."""
+    average = options.pop("average", "macro")
+    check_choice(f"average of {spec}", average, ClassAverage)
+    if spec.name == "roc_auc":
+        multi_class = options.pop("multi_class", "ovr")
+        check_choice(f"multi_class of {spec}", multi_class, get_args(MultiClass))
+        if multi_class == "ovo":
+            if average == "micro" or options:
+                raise ValueError(f"{spec}: multi_class='ovo' takes average='macro', 'weighted' or None, and no limits")
+            return ClassMetric("pairs", average)
+    ranked = ranking_metric(MetricSpec(spec.name, options))
+    return ClassMetric("micro", ranked=ranked) if average == "micro" else ClassMetric("one vs. rest", average, ranked)
