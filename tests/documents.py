@@ -199,6 +199,16 @@ KINDS = {
         "*pairs* means that a bin must have two rows; rows with weights then need "
         "[calibration](calibration.md#the-calibration-error).",
     ),
+    "classes": (
+        "Scores of several classes",
+        "These metrics take `ClassRankings`, or a pair (y_true, matrix) with one column of scores per class. The "
+        'metrics above are computed for each class against the rest, and averaged: `average=` is "macro" by '
+        'default, "weighted", "micro" (all columns ranked as one) or None (a value per class). `roc_auc` also '
+        'takes `multi_class="ovo"`: the mean over pairs of classes. `log_loss` and `brier_score` without '
+        "`average=` stand for `multiclass_log_loss` and `multiclass_brier_score`. Metrics of predicted labels, "
+        'below, are of the most probable class, with `average="macro"` by default; `risk_coverage_area` and the '
+        "like are of its probability.",
+    ),
     "cells": (
         "Predicted labels, and scores at a threshold",
         "These metrics are functions of the cells of a confusion matrix. For predicted labels they refer to the "
@@ -287,7 +297,8 @@ def _metric_row(entry: Metric) -> str:
     definition = re.sub(r"^Return (the )?", "", _first_sentence(entry.function))
     low, high = entry.bounds
     bounds = f"{'(' if low == -math.inf else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
-    options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
+    hidden = {*THRESHOLD_OPTIONS, *(("average", "multi_class") if entry.of in ("ranking", "probabilities") else ())}
+    options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in hidden]
     columns = [
         f"`{entry.name}`",
         definition[0].upper() + definition[1:],

@@ -751,7 +751,7 @@ class ClassRankings(BaseClassRankings, Result):
         array([0.2, 1. ])
         """
         bins = checked_bins(n_bins, strategy)
-        self._check_probabilities()
+        self._scores.require_probabilities("y_score")
         return self._curve(CURVES["calibration"], average, BinnedAverage, **bins)
 
     def _curve(self, entry: CurveEntry, average: CurveAverage, averages: Any = CurveAverage, **options: Any) -> Any:

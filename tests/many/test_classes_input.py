@@ -129,7 +129,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "max_fpr": (lambda: ClassRankings(LETTERS, SCORES).roc_auc(max_fpr=2), r"max_fpr must be in \(0, 1\], got 2"),
     "curve": (lambda: ClassRankings(LETTERS, SCORES).roc_curve(average="weighted"), "average must be one of None"),
-    "P-R": (lambda: ClassRankings(LETTERS, SCORES).precision_recall_curve(average="macro"), "one of None, 'micro'"),
+    "P-R": (lambda: ClassRankings(LETTERS, SCORES).precision_recall_curve(average="samples"), "one of None, 'micro'"),
 }
 
 

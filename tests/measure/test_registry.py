@@ -608,7 +608,7 @@ OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
     "log_loss_decomposition "
     f"from_threshold_counts {' '.join(entry.method for entry in CURVES.values() if not entry.made_by)}",
-    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool "
+    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool sorted_by_confusion "
     + " ".join(name for name in dir(Result) if not name.startswith("_")),
 }
 

@@ -16,6 +16,8 @@ from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
 from fastevals.measure.kinds import CLASSES
 from fastevals.measure.metric_specs import parse_metrics
 
+pytestmark = pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")  # few rows
+
 AVERAGES = ["macro", "weighted", "micro", None]
 METRICS = [
     *(metric(name, average=average) for name in ("roc_auc", "average_precision") for average in AVERAGES),
@@ -25,7 +27,7 @@ METRICS = [
     metric("f1", best="f1", average=None),
     "hand_till", "log_loss", "brier_score", "ranked_probability_score", "top_k_accuracy", metric("top_k_accuracy", k=1),
     "top_label_calibration_error", "accuracy", "balanced_accuracy", "f1", metric("f1", average=None), "precision",
-    "matthews", "cohen_kappa", "mean_predicted",
+    "matthews", "cohen_kappa", metric("mean_predicted", average=None),
 ]  # fmt: skip
 
 
@@ -36,7 +38,7 @@ def data(n: int, k: int, *, tied: bool, seed: int = 0) -> tuple[NDArray[Any], ND
     logits[np.arange(n), y] += 1
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     if tied:
-        p = np.floor(p * 8) / 8
+        p = (np.floor(p * 8) + 1) / 16
         p[:, 0] += 1 - p.sum(axis=1)
     return y, p
 
