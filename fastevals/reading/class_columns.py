@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._naming import option
 from fastevals._options import listed, show
 from fastevals._validation.text import is_text
 
@@ -72,7 +73,7 @@ class ClassColumns(NamedTuple):
                 n = "none" if order is None else len(order)
                 raise ValueError(f"classes must name the class of each of {len(found)} columns, got {n}")
         if len(found) < 2 or len(set(found)) < len(found) or not all(isinstance(name, str) for name in found):
-            raise ValueError(f"probabilities must name two or more different columns, got {listed(found)}")
+            raise ValueError(f"{option('probabilities')} must name two or more different columns, got {listed(found)}")
         return cls(tuple(found), tuple(labels), parsed)
 
     @property
@@ -100,7 +101,7 @@ def _matches(
 ) -> tuple[list[str], list[Any], bool]:
     """Return the columns that match a pattern, their classes, and whether these are parts of names."""
     if pattern.count(ANY) != 1:
-        raise ValueError(f"probabilities must have one {ANY} in a pattern, such as 'p_*', got {pattern!r}")
+        raise ValueError(f"{option('probabilities')} must have one {ANY} in a pattern, such as 'p_*', got {pattern!r}")
     before, after = pattern.split(ANY)
     n = len(before) + len(after)
     texts = {
@@ -109,7 +110,7 @@ def _matches(
         if name not in others and name.startswith(before) and name.endswith(after) and len(name) > n
     }
     if not texts:
-        raise ValueError(f"probabilities: no column matches {pattern!r}; columns are {listed(list(names))}")
+        raise ValueError(f"{option('probabilities')}: no column matches {pattern!r}; columns are {listed(list(names))}")
     if order is None:
         return list(texts.values()), list(texts), True
     wanted = {str(label): label for label in order}

@@ -40,6 +40,7 @@ from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
+from fastevals.reading.model_columns import ModelColumns
 from fastevals.reading.rows import Batch, ColumnReader, LeftOut, NoRowsError, RowReader, joined_columns
 from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
@@ -49,6 +50,7 @@ from fastevals.reading.values import (
     ascending,
     have_missing,
     name_values,
+    ordered_categories,
     refuse_text,
     values_or_missing,
 )
@@ -64,7 +66,8 @@ class NamedColumns(dict[str, NDArray[Any]]):
     """Columns by name; `line` returns a row's name in messages, such as its line in a file.
 
     Columns in `as_written` hold a CSV file's text unchanged, numbers included. `left_out` counts the rows left
-    out because they lack a value. `data` is the source's name in output.
+    out because they lack a value. `data` is the source's name in output. `categories` has the values of columns whose
+    type orders them, in this order.
     """
 
     def __init__(
@@ -74,8 +77,10 @@ class NamedColumns(dict[str, NDArray[Any]]):
         as_written: Collection[str] = (),
         left_out: LeftOut = LeftOut(),  # noqa: B008 (never modified)
         data: str = "",
+        categories: Mapping[str, list[Any]] = MappingProxyType({}),
     ) -> None:
         super().__init__(columns)
+        self.categories = categories
         self.line = line
         self.as_written = frozenset(as_written)
         self.left_out, self.data = left_out, data
@@ -156,18 +161,22 @@ def join_columns(
     truth: str | None = None,
     segments: RowSegments = RowSegments(),  # noqa: B008 (never modified)
     rules: RowRules | None = None,
+    together: Names = MappingProxyType({}),
 ) -> NamedColumns:
     """Read some columns of all pieces of a source; arguments and errors as for `read_columns`.
 
-    Rows with a missing value in a column of `segments` are kept.
+    Rows with a missing value in a column of `segments` are kept. Rows left out count for one name if `together` maps
+    several columns to it.
     """
-    loaded = _Loaded(source, wanted, numeric, truth, segments, rules)
+    loaded = _Loaded(source, wanted, numeric, truth, segments, rules, together)
+    categories = {name: found for name in wanted if (found := loaded.categories(name)) is not None}
     arrays: dict[str, Any] = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
     left_out, as_written = loaded.left_out, source.as_written
     for name in as_written.intersection(segments.columns):
         arrays[name], left_out = _named_values(name, arrays[name], segments, left_out)
-    return NamedColumns(arrays, loaded.line, as_written.difference(segments.columns), left_out, source.name)
+    written = as_written.difference(segments.columns)
+    return NamedColumns(arrays, loaded.line, written, left_out, source.name, categories)
 
 
 def _named_values(name: str, column: Any, segments: RowSegments, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
@@ -264,6 +273,7 @@ class _Loaded:
         truth: str | None,
         segments: RowSegments,
         rules: RowRules | None,
+        together: Names = MappingProxyType({}),
     ) -> None:
         source.check_columns(wanted)
         numbers = [name for name in wanted if name in numeric]
@@ -274,8 +284,9 @@ class _Loaded:
             keys = [name for name in wanted if name not in numeric]
             checks = "raise" in rules  # a rule that raises also applies to rows that the other rule drops
             self.reader = ColumnReader(
-                source, keys, numbers, truth=truth, segments=segments, rules=rules, checks=checks, names=wanted
-            )
+                source, keys, numbers, truth=truth, segments=segments, rules=rules, checks=checks, names=wanted,
+                together=together,
+            )  # fmt: skip
         n_rows = None if self.reader is not None or source.in_memory else source.n_rows
         self.columns = {name: _Column(source, n_rows) for name in wanted}
         self._starts = [0, *accumulate(piece.n_rows or 0 for piece in source.pieces)]
@@ -359,6 +370,11 @@ class _Loaded:
                     )
 
             yield watch
+
+    def categories(self, name: str) -> list[Any] | None:
+        """Return a column's values in order if its type orders them, the same way in all batches; otherwise None."""
+        found = [ordered_categories(each) for _, _, each in self.columns[name].waiting]
+        return found[0] if found and all(each == found[0] for each in found) else None
 
     def take(self, name: str) -> Any:
         """Return a column as an array, and forget it to save memory; raise if a value is missing."""
@@ -523,7 +539,12 @@ def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     return called
 
 
-ROLES = {"scores": ("label", "score"), "labels": ("label", "pred"), "targets": ("target", "pred")}  # truth, models
+ROLES = {  # truth, models
+    "scores": ("label", "score"),
+    "labels": ("label", "pred"),
+    "targets": ("target", "pred"),
+    "probabilities": ("label", "probabilities"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -531,16 +552,17 @@ class ColumnRoles:
     """The columns of a data set by their roles."""
 
     truth: str  # the true class or number
-    models: tuple[str, ...]  # one column of scores or predictions per model
+    models: tuple[str, ...]  # one column of scores or predictions per model, or the names of `class_columns`
     weight: str | None = None  # row weights, or numbers of copies
     by: tuple[str, ...] = ()  # each of their values makes a segment
     groups: str | None = None  # clusters: a bootstrap draws rows with the same value together
     are_copies: bool = False  # whether `weight` holds numbers of copies
     cross: bool = False  # whether segments are combinations of the values of several columns
-    kind: str = "scores"  # kind of prediction: "scores", "labels" or "targets"
+    kind: str = "scores"  # kind of prediction: "scores", "labels", "targets" or "probabilities"
     cost_fp: str | None = None  # each row's cost of a false positive
     cost_fn: str | None = None  # of a false negative
     cost_tp: str | None = None  # and of a true positive
+    class_columns: tuple[ModelColumns, ...] = ()  # of probabilities: each model's columns, one per class
 
     @classmethod
     def checked(
@@ -574,17 +596,29 @@ class ColumnRoles:
         """How the columns of `by` divide the rows."""
         return RowSegments(self.by, self.cross)
 
+    @property
+    def model_columns(self) -> tuple[str, ...]:
+        """The columns of the models' scores or predictions."""
+        if self.kind != "probabilities":
+            return self.models
+        return tuple(name for each in self.class_columns for name in each.columns)
+
+    @property
+    def together(self) -> dict[str, str]:
+        """The model of each column, if a model has several columns."""
+        return {name: each.model for each in self.class_columns for name in each.columns}
+
     def message_names(self) -> dict[str, str]:
         """Return each column's name in messages, such as ``--label 'y'``; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
         others = [*self.weights.items(), *(("by", name) for name in self.by), ("groups", self.groups)]
         others += [(f"{name}_column", getattr(self, name)) for name in ("cost_fp", "cost_fn", "cost_tp")]
-        roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
+        roles = [(truth, self.truth), *((model, name) for name in self.model_columns), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
     def reason(self, column: str) -> str:
         """Return the reason for leaving out rows that lack a value in a column."""
-        what = "score" if self.kind == "scores" else "prediction"
+        what = {"scores": "score", "probabilities": "probability"}.get(self.kind, "prediction")
         truth = "missing target" if self.kind == "targets" else "missing label"
         others: dict[str | None, str] = dict.fromkeys(self.costs, "invalid cost")
         others |= {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
@@ -593,7 +627,7 @@ class ColumnRoles:
     @property
     def lacking(self) -> dict[str, str]:
         """Phrases for the value that a row may lack, such as "a label", by column."""
-        what = "a finite score" if self.kind == "scores" else "a prediction"
+        what = {"scores": "a finite score", "probabilities": "finite probabilities"}.get(self.kind, "a prediction")
         found = {self.truth: "a target" if self.kind == "targets" else "a label"}
         found |= {name: f"{what} of {printable(name)}" for name in self.models}
         found |= dict.fromkeys(self.costs, "a finite cost")
@@ -613,7 +647,8 @@ class ColumnRoles:
     @property
     def numeric(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
-        numbers = {"scores": self.models, "labels": (), "targets": (self.truth, *self.models)}[self.kind]
+        truth = (self.truth,) if self.kind == "targets" else ()
+        numbers = () if self.kind == "labels" else (*truth, *self.model_columns)
         return (*numbers, *(() if self.weight is None else (self.weight,)), *self.costs)
 
     def request(self, rules: RowRules, form: CsvForm) -> Request:

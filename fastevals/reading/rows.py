@@ -161,6 +161,8 @@ class ColumnReader:
         Whether this reader raises the errors that `rules` ask for; if not, its caller raises them.
     names : mapping of str to str, optional
         Names of the columns in messages.
+    together : mapping of str to str, optional
+        A name for several columns whose missing values count as one.
     """
 
     def __init__(
@@ -174,8 +176,10 @@ class ColumnReader:
         rules: RowRules = RowRules(),  # noqa: B008 (never modified)
         checks: bool = True,
         names: Mapping[str, str] | None = None,
+        together: Mapping[str, str] | None = None,
     ) -> None:
         rules.check()
+        self._together = dict(together or {})
         self.files, self.truth, self.parted, self.rules, self._checks = files, truth, segments, rules, checks
         self.columns = list(dict.fromkeys([*keys, *numbers]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
@@ -271,7 +275,8 @@ class ColumnReader:
                     f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}"
                     f"{dropping(is_label=name == self.truth)}"
                 )
-            found[name] = wrong
+            name = self._together.get(name, name)
+            found[name] = found[name] | wrong if name in found else wrong
         return found
 
 

@@ -173,6 +173,25 @@ def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
     return [*ascending_objects(texts or others), *missing] if texts or others else missing
 
 
+def ordered_categories(column: Any) -> list[Any] | None:
+    """Return the values of a column in order, if its type orders them; otherwise None.
+
+    Such types are pandas' ordered categories, polars' Enum, and Arrow's ordered dictionaries.
+    """
+    if is_arrow(column):
+        from pyarrow import types
+
+        if not (types.is_dictionary(column.type) and column.type.ordered):
+            return None
+        chunks = column.chunks if hasattr(column, "chunks") else [column]
+        return chunks[0].dictionary.to_pylist() if chunks else None
+    dtype = getattr(column, "dtype", None)
+    is_enum = type(dtype).__name__ == "Enum" and type(dtype).__module__.startswith("polars")
+    if not (is_enum or getattr(dtype, "ordered", False) is True):
+        return None
+    return list(getattr(dtype, "categories", ())) or None
+
+
 # Names in CSV files ---------------------------------------------------------------------------------------------------
 
 

@@ -1,22 +1,23 @@
-"""Read predictions that are not scores: classes and numbers."""
+"""Read predictions that are not scores: classes, numbers, and probabilities of classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._naming import dropping, option
-from fastevals._options import naming_rows
-from fastevals._validation.arrays import as_scores, check_finite
+from fastevals._options import listed, naming_rows, show
+from fastevals._validation.arrays import as_scores, check_finite, plain_text
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
 from fastevals.reading.columns import NamedColumns, parse_label
+from fastevals.reading.model_columns import ModelColumns
 from fastevals.reading.values import class_columns
 
 # Metrics of predictions in tables, by title.
@@ -76,3 +77,180 @@ def read_targets(
             arrays[name] = as_scores(shown, columns[name])
             check_finite(shown, arrays[name])
     return arrays.pop(target), arrays
+
+
+# Probabilities of classes ---------------------------------------------------------------------------------------------
+
+
+
+
+
+class ClassProbabilities(NamedTuple):
+    """True classes and each model's probabilities, with columns in the order of `labels`."""
+
+    true: NDArray[np.intp]  # the place of each row's class among `labels`, shape (n_samples,)
+    predicted: dict[str, NDArray[Any]]  # by model, shape (n_samples, n_classes)
+    labels: list[Any]
+    are_ordered: bool  # whether the order of the classes has a meaning
+    hard: tuple[str, ...]  # models whose probabilities are all 0 or 1
+
+
+def read_probabilities(
+    columns: NamedColumns,
+    label: str,
+    models: Sequence[ModelColumns],
+    *,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    normalize: bool = False,
+) -> ClassProbabilities:
+    """Return the true classes and the models' probabilities, checked.
+
+    Parameters
+    ----------
+    columns : NamedColumns
+    label : str
+        Column of the true class.
+    models : sequence of ModelColumns
+        Each model's columns, matched with the classes by name if they have names, and by place otherwise.
+    classes : sequence of label, optional
+        The classes in order. By default the categories of `label` if its type orders them, the order of the first
+        named columns, or the sorted labels.
+    ordered : bool
+        Whether the classes are ordered. Categories of an ordered type are.
+    normalize : bool
+        Whether to divide the probabilities of each row by their sum.
+
+    Raises
+    ------
+    ValueError
+        If a label has no column, models have different classes, or probabilities are not in [0, 1] or don't add up to
+        1 in each row; the message names columns and rows.
+    """
+    name = f"{option('label')} {label!r}"
+    found: Mapping[str, Any] = {name: columns[label]}
+    if label in columns.as_written:
+        found = class_columns(found)
+    with naming_rows(columns.line, dropping(is_label=True)):
+        true = as_true_labels(name, found[name])
+    distinct, codes = unique_inverse(true)
+    present = distinct.tolist()
+    categories = columns.categories.get(label)
+    named = [
+        each._replace(classes=tuple(_as_classes(each.shown, each.classes, present, name)))
+        for each in models
+        if each.classes is not None
+    ]
+    labels = _class_order(name, present, models, named, classes, categories)
+    places = {value: k for k, value in enumerate(labels)}
+    orders = {each.model: _columns_in_order(each, labels) for each in named}
+    lacking = [k for k, value in enumerate(present) if value not in places]
+    if lacking:
+        _refuse_label(name, present, codes, lacking[0], labels, models[0].shown, columns.line)
+    true_codes = np.array([places[value] for value in present], np.intp)[codes]
+    with naming_rows(columns.line, dropping()):
+        matrices = {
+            each.model: _as_matrix(columns, each, orders.get(each.model, each.columns), normalize) for each in models
+        }
+    hard = tuple(model for model, matrix in matrices.items() if ((matrix == 0) | (matrix == 1)).all())
+    return ClassProbabilities(true_codes, matrices, labels, bool(ordered or categories), hard)
+
+
+def _as_classes(shown: str, given: Iterable[Any], present: list[Any], name: str) -> list[Any]:
+    """Return classes in the type of the labels; text is parsed as on the command line."""
+    classes = [parse_label(each, present) if isinstance(each, str) else plain_text(each) for each in given]
+    is_words = isinstance(present[0], str)
+    odd = next((each for each in classes if isinstance(each, str) != is_words), None)
+    if odd is not None:
+        kind = "text" if is_words else "numbers"
+        raise ValueError(f"{shown} must name classes that are {kind}, as {name} has, got {show(odd)}")
+    twice = next((each for k, each in enumerate(classes) if each in classes[:k]), None)
+    if twice is not None:
+        raise ValueError(f"{shown} must name each class once, got {show(twice)} twice")
+    return classes
+
+
+def _class_order(
+    name: str,
+    present: list[Any],
+    models: Sequence[ModelColumns],
+    named: Sequence[ModelColumns],
+    given: Sequence[Any] | None,
+    categories: list[Any] | None,
+) -> list[Any]:
+    """Return the classes in order; raise if the models' columns don't agree with them."""
+    of_first = list(named[0].classes or ()) if named else None
+    if given is not None:
+        labels = _as_classes(option("classes"), given, present, name)
+    elif categories is not None:
+        labels = [each for each in categories if each in present or of_first is None or each in of_first]
+        strange = next((each for each in of_first or () if each not in categories), None)
+        if strange is not None:
+            raise ValueError(
+                f"{named[0].shown} has the class {show(strange)}, which is not among the ordered categories of {name} "
+                f"({listed(categories)}); {option('classes')} gives another order"
+            )
+    else:
+        labels = of_first if of_first is not None else present
+    for each in models:
+        if len(each.columns) != len(labels):
+            hint = "" if given is not None or each.classes is not None else f"; {option('classes')} names their classes"
+            what = "classes" if given is not None or of_first is not None else f"labels in {name}"
+            raise ValueError(
+                f"{each.shown} has {len(each.columns)} columns, but there are {len(labels)} {what}: "
+                f"{listed(labels)}{hint}"
+            )
+    return labels
+
+
+def _columns_in_order(model: ModelColumns, labels: list[Any]) -> tuple[str, ...]:
+    """Return a model's columns in the order of the classes; raise if a class has none."""
+    column_of = dict(zip(model.classes or (), model.columns, strict=True))
+    for label in labels:
+        if label not in column_of:
+            raise ValueError(f"{model.shown} has no column of class {show(label)}; its classes are {listed(column_of)}")
+    return tuple(column_of[label] for label in labels)
+
+
+def _refuse_label(
+    name: str, present: list[Any], codes: NDArray[np.intp], k: int, labels: list[Any], shown: str, line: Any
+) -> NoReturn:
+    rows = np.flatnonzero(codes == k)
+    raise ValueError(
+        f"{name} has {rows.size:,} row{'s' * (rows.size != 1)} of class {show(present[k])}, the first at "
+        f"{line(int(rows[0]))}, without a column of {shown}; its classes are {listed(labels)}"
+    )
+
+
+def _as_matrix(columns: NamedColumns, model: ModelColumns, names: Sequence[str], normalize: bool) -> NDArray[Any]:
+    """Return a model's probabilities of shape (n_samples, n_classes); raise unless they are probabilities."""
+    parts = [as_scores(f"{option('probabilities')} {name!r}", columns.pop(name)) for name in names]
+    dtype = np.result_type(*parts, np.float32)
+    matrix = np.empty((parts[0].size, len(parts)), dtype)
+    for k, (name, part) in enumerate(zip(names, parts, strict=True)):
+        shown = f"{option('probabilities')} {name!r}"
+        check_finite(shown, part)
+        if part.min() < 0 or (part.max() > 1 and not normalize):
+            row = int(np.argmax((part < 0) | (part > 1)))
+            hint = "; logits become probabilities by a softmax" if part.min() < 0 else ""
+            raise ValueError(
+                f"{shown} must hold probabilities, in [0, 1], got {show(part[row])} at {columns.line(row)}{hint}"
+            )
+        matrix[:, k] = part
+    sums = matrix.sum(axis=1, dtype=np.float64)
+    if normalize:
+        if not sums.all():
+            row = int(np.argmin(sums))
+            raise ValueError(f"{model.shown} must not be zero for all classes, as at {columns.line(row)}")
+        matrix /= sums[:, np.newaxis]
+        return matrix
+    off = np.abs(sums - 1)
+    wrong = off > SUM_TOLERANCE
+    if wrong.any():
+        n, row = int(np.count_nonzero(wrong)), int(off.argmax())
+        rows = f"{n:,} row{'s' * (n != 1)} {'do' if n != 1 else 'does'} not"
+        raise ValueError(
+            f"{model.shown} must have rows that add up to 1, but {rows}: the sum farthest from 1 is "
+            f"{sums[row]:.6g}, at {columns.line(row)}; {option('normalize', True)} divides each row by its sum"
+        )
+    return matrix
