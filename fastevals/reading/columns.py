@@ -66,8 +66,8 @@ class NamedColumns(dict[str, NDArray[Any]]):
     """Columns by name; `line` returns a row's name in messages, such as its line in a file.
 
     Columns in `as_written` hold a CSV file's text unchanged, numbers included. `left_out` counts the rows left
-    out because they lack a value. `data` is the source's name in output. `categories` has the values of columns whose
-    type orders them, in this order.
+    out because they lack a value. `data` is the source's name in output. `categories` has the classes of class
+    probabilities, if the type of their column orders them.
     """
 
     def __init__(
@@ -169,7 +169,8 @@ def join_columns(
     several columns to it.
     """
     loaded = _Loaded(source, wanted, numeric, truth, segments, rules, together)
-    categories = {name: found for name in wanted if (found := loaded.categories(name)) is not None}
+    named = [truth] if together and truth is not None else []
+    categories = {name: found for name in named if (found := loaded.categories(name)) is not None}
     arrays: dict[str, Any] = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
     left_out, as_written = loaded.left_out, source.as_written

@@ -64,6 +64,9 @@ def model_columns(
     ValueError
         If a pattern matches fewer than two columns, or a column is missing or has no lists of equal length.
     """
+    twice = next((each for k, each in enumerate(given) if each in given[:k]), None)
+    if twice is not None:
+        raise ValueError(f"{option(ROLE)} must name each model once, got {twice!r} twice")
     matched = _matched(source, given, others)
     found, lists = [], dict[str, int]()
     for each in given:
@@ -97,10 +100,6 @@ def _matched(source: Source, given: Sequence[str | ModelColumns], others: Collec
 
 def _named_apart(found: Sequence[ModelColumns], others: Collection[str]) -> list[ModelColumns]:
     """Name models by their patterns where names would be those of other models or of columns with another role."""
-    given = [each.given for each in found]
-    if len(set(given)) < len(given):
-        twice = next(each for each in given if given.count(each) > 1)
-        raise ValueError(f"{option(ROLE)} must name each model once, got {twice!r} twice")
     names = [each.model for each in found]
     return [
         each._replace(model=each.given) if names.count(each.model) > 1 or each.model in others else each

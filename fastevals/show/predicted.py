@@ -14,6 +14,7 @@ from fastevals._options import listed, naming_rows, show
 from fastevals._validation.arrays import as_scores, check_finite, plain_text
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
+from fastevals.measure.class_scores import SUM_TOLERANCE
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
 from fastevals.reading.columns import NamedColumns, parse_label
@@ -80,9 +81,6 @@ def read_targets(
 
 
 # Probabilities of classes ---------------------------------------------------------------------------------------------
-
-
-
 
 
 class ClassProbabilities(NamedTuple):
