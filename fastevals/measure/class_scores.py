@@ -82,6 +82,14 @@ class ClassScores:
         """Return the number of rows."""
         return int(self.columns.shape[1])
 
+    def followed_by(self, other: ClassScores) -> ClassScores:
+        """Return the rows of these scores, followed by the rows of others; no rows may have weights or many labels."""
+        assert self.codes is not None
+        assert other.codes is not None
+        columns = np.concatenate((self.columns, other.columns), axis=1)
+        sums = min(self.row_sums[0], other.row_sums[0]), max(self.row_sums[1], other.row_sums[1])
+        return ClassScores(columns, None, np.concatenate((self.codes, other.codes)), None, sums)
+
     def flags(self, k: int) -> Flags:
         """Return 1 for the rows of class k, 0 for others."""
         if self.indicator is not None:

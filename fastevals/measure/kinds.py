@@ -7,7 +7,7 @@ rows, or take many models, look up the kind of their metrics and dispatch on it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -412,3 +412,11 @@ def check_needed_probabilities(specs: MetricSpecs, scores: Mapping[str, Array]) 
         raise lacking[0]
     if lacking:
         warn_undefined(", ".join(sorted(names)), str(lacking[0]))
+
+
+def require_needed_probabilities(specs: Iterable[Spec], models: Mapping[str, ClassScores]) -> None:
+    """Raise if a metric needs probabilities of classes, and a model's scores are none; keys are names in messages."""
+    named = (spec_of_classes(each) for each in specs if isinstance(each, MetricSpec))
+    if any(METRICS[each.name].needs_probabilities for each in named):
+        for name, scores in models.items():
+            scores.require_probabilities(name)

@@ -49,11 +49,11 @@ from fastevals.measure.kinds import (
     array_kind,
     check_needed_probabilities,
     metric_kinds,
+    require_needed_probabilities,
 )
-from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS
 
 # If the squared number of cells exceeds this many times the number of rows, drawing rows is faster than drawing counts
 # of cells: with many cells, one call draws fewer replicates. Times per replicate, as counts and as rows: 6 and 7 us for
@@ -298,9 +298,7 @@ def _class_sample(
     one_model: bool,
 ) -> ClassSample:
     """Return the sample of scores that have been read; groups have been checked."""
-    for name, scores in models.items():
-        if any(METRICS[spec.name].needs_probabilities for spec in specs.values() if isinstance(spec, MetricSpec)):
-            scores.require_probabilities(name)
+    require_needed_probabilities(specs.values(), models)
     return ClassSample(
         labels, list(models.values()), CLASSES.metrics(specs),
         groups=design.groups, stratified=design.stratified, one_model=one_model,

@@ -9,15 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._options import as_flag, warn_undefined
+from fastevals._options import as_flag, check_not_given, warn_undefined
+from fastevals._validation.arrays import is_matrix
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
+from fastevals.infer.permutation.classes import permute_classes
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels
 from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.permutation.targets import permute_quantiles, permute_targets
 from fastevals.infer.significance.decision import Compared, build_result, check_alpha, compare_two
-from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, check_needed_probabilities, metric_kind
+from fastevals.measure.kinds import (
+    CLASSES,
+    LABELS,
+    QUANTILES,
+    SCORES,
+    TARGETS,
+    check_needed_probabilities,
+    metric_kind,
+    require_needed_probabilities,
+)
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import Alternative, PairNames, SignificanceResult
 
@@ -76,6 +87,7 @@ def permutation_test(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
+    labels: ArrayLike | None = None,
     rng: Any = None,
     keep_distribution: bool = False,
     progress: bool = False,
@@ -91,7 +103,7 @@ def permutation_test(
     ----------
     y_true : array-like of shape (n_samples,)
         True labels, or true values for a regression metric.
-    pred_a, pred_b : array-like of shape (n_samples,)
+    pred_a, pred_b : array-like of shape (n_samples,), or (n_samples, n_classes) for scores of several classes
         Outputs of the two models: predicted labels, scores or numbers, depending on the metric. Scores are swapped
         unchanged, so both models must score on the same scale: use probabilities or, failing that, ranks.
     metric : str, `metric(...)` or function
@@ -110,6 +122,8 @@ def permutation_test(
     pos_label : label, optional
         The positive class; 1 for labels 0/1, -1/1 and booleans. Other labels require it with scores, and with metrics
         of predicted labels that need it.
+    labels : sequence of n_classes labels, optional
+        The class of each column of scores; by default the labels that occur, sorted.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed. The same seed gives the same bits at any number of threads, and permutation i does not depend on
         the number of permutations.
@@ -145,7 +159,8 @@ def permutation_test(
     Rows are counted once; after that, the time does not depend on the number of rows. For accuracy, the exact test is
     McNemar's. Scores are counted as labels if the metric has a fixed threshold. Otherwise they are sorted once, which
     takes about 200 bytes per row, and each permutation sweeps twice over the 2 n_samples scores. For regression,
-    "mean_squared_error", its root and "r2" have the same p-value; the median takes one pass per permutation.
+    "mean_squared_error", its root and "r2" have the same p-value; the median takes one pass per permutation. With
+    scores of several classes, a row's scores are swapped together, and each permutation sweeps over all columns.
 
     References
     ----------
@@ -170,13 +185,26 @@ def permutation_test(
     first, second = as_pair_of_names(names, ("pred_a", "pred_b"))
     name, spec = parse_metric("metric", metric)
     kind = metric_kind(spec, "metric") if isinstance(spec, MetricSpec) else LABELS
-    truth, predictions = kind.read(y_true, {"pred_a": pred_a, "pred_b": pred_b}, pos_label)
-    if kind is SCORES:
-        check_needed_probabilities({name: spec}, predictions)
+    if kind in (SCORES, LABELS) and is_matrix(pred_a):
+        kind = CLASSES
+    given = {"pred_a": pred_a, "pred_b": pred_b}
+    truth: Any
+    read: dict[str, Any]
+    if kind is CLASSES:
+        check_not_given("pos_label", pos_label, "two classes")
+        truth, read = CLASSES.read_weighted(y_true, given, labels, None)
+        require_needed_probabilities([spec], read)
+    else:
+        check_not_given("labels", labels, "scores of several classes")
+        truth, predicted = kind.read(y_true, given, pos_label)
+        if kind is SCORES:
+            check_needed_probabilities({name: spec}, predicted)
+        read = predicted
     permute: Any = {
-        SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets, QUANTILES: permute_quantiles
+        SCORES: permute_scores, LABELS: permute_labels, CLASSES: permute_classes, TARGETS: permute_targets,
+        QUANTILES: permute_quantiles,
     }[kind]  # fmt: skip
-    tested = permute(truth, *predictions.values(), kind.metric(spec, "metric"), name, plan, pos_label)
+    tested = permute(truth, *read.values(), kind.metric(spec, "metric"), name, plan, pos_label)
     compared = Compared(f"{name} of {first}", f"{name} of {second}", f"{name} of {first} and {second}", "difference")
     return permutation_result(name, compared, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 
