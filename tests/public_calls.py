@@ -175,6 +175,7 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     for weight in ({}, {"sample_weight": "w"}, {"frequency_weight": "w"}):
         calls: dict[str, dict[str, Any]] = {
             "ranking": both, "ranking_summary": both, "summarize": both,
+            "class_scores_summary": {"label": "y", "probabilities": {0: "not_p", 1: "p"}},
             "confusion_summary": {"label": "class", "predicted": "guess"},
             "target_summary": {"target": "target", "predicted": "fitted"},
             "probability_summary": {"label": "y", "score": "p"},

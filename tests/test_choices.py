@@ -20,7 +20,7 @@ from matplotlib import pyplot
 import fastevals as fe
 from fastevals import scale
 from fastevals.measure.curves.registry import CURVES
-from fastevals.scale import dask, parquet
+from fastevals.scale import ClassScoresSummary, dask, parquet
 from fastevals.show import plots
 from tests.scale.local_frames import LOCAL, rows
 from tests.scale.test_engines import frame
@@ -112,6 +112,13 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     ),
     "parquet.ranking": lambda **o: parquet.ranking("rows.parquet", **OF_FRAMES, **o),
     "parquet.ranking_summary": lambda **o: parquet.ranking_summary("rows.parquet", **OF_FRAMES, **o),
+    "ClassScoresSummary.calibration_curve": lambda **o: ClassScoresSummary([0, 1]).calibration_curve(**o),
+    "parquet.class_scores_summary": lambda **o: parquet.class_scores_summary(
+        "rows.parquet", label="y", probabilities={0: "not_p", 1: "p"}, **o
+    ),
+    "dask.class_scores_summary": lambda **o: LOCAL.class_scores_summary(
+        FRAME, label="y", probabilities={0: "not_p", 1: "p"}, **o
+    ),
     "dask.confusion_summary": lambda **o: LOCAL.confusion_summary(FRAME, label="class", pred="guess", **o),
     "dask.target_summary": lambda **o: LOCAL.target_summary(FRAME, target="t", pred="f", **o),
     "dask.group_summary": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day", **o),

@@ -46,6 +46,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "point": lambda: CURVES.best_threshold("f1"),
     "undefined point": lambda: ONE.equal_error_rate(),
     "certified": lambda: scale.Certified(0.8, math.nan, 0.9),
+    "certified values": lambda: scale.CertifiedValues(*np.array([[0.8, 0.5], [0.7, 0.5], [0.9, 0.5]])),
     "counts": lambda: CURVES.counts,
     **{name: lambda entry=entry: entry.of_ranking(CURVES) for name, entry in registry.CURVES.items()},
     "roc of one class": lambda: ONE.roc_curve(),

@@ -12,7 +12,7 @@ import pytest
 
 import fastevals
 from fastevals import RowOrderWarning
-from fastevals.scale import ConfusionSummary, GroupSummary, RankingSummary, TargetSummary
+from fastevals.scale import ClassScoresSummary, ConfusionSummary, GroupSummary, RankingSummary, TargetSummary
 
 Y = pd.Series([0, 1, 1, 0, 1, 0], index=list("abcdef"))
 S = pd.Series([1.0, 5.0, 4.0, 2.0, 3.0, 2.5], index=Y.index)
@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "frequency_weight": lambda y, s: RankingSummary().update(y, S.to_numpy(), frequency_weight=s.round()),
     "groups ": lambda y, s: GroupSummary().update(y, Y.to_numpy() + 1.0, s > 0),
     "y_pred ": lambda y, s: ConfusionSummary().update(y, (s > 2).astype(int)),
+    "y_score ": lambda y, s: ClassScoresSummary().update(y, pd.DataFrame({0: s > 2, 1: s <= 2}).astype(float)),
     "y_pred  ": lambda y, s: TargetSummary().update(y, s),
 }
 

@@ -1,6 +1,7 @@
 """Rankings of any number of rows: summaries count parts of the rows, merge in any order, and return one ranking."""
 
-from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
+from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking, CertifiedValues
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.grid import ScoreGrid
 from fastevals.scale.grouped import GroupSummary
@@ -14,6 +15,8 @@ __all__ = [
     "Certified",
     "CertifiedCurve",
     "CertifiedRanking",
+    "CertifiedValues",
+    "ClassScoresSummary",
     "ConfusionSummary",
     "GroupSummary",
     "ProbabilitySummary",

@@ -92,6 +92,46 @@ class Certified(Frozen):
         return "Certified({}, exact value in [{}, {}])".format(*numbers)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CertifiedValues(Frozen):
+    """Numbers with bounds that always contain the exact values, like `Certified`; an array is made from the values.
+
+    Attributes
+    ----------
+    value, low, high : ndarray
+        The values, and certified bounds of the exact values; NaN where undefined.
+
+    Examples
+    --------
+    >>> from fastevals.scale.certified import CertifiedValues
+    >>> import numpy as np
+    >>> CertifiedValues(np.array([0.8, 0.9]), np.array([0.79, 0.9]), np.array([0.81, 0.9]))
+    CertifiedValues([0.8, 0.9], bounds at most 0.02 apart)
+    """
+
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        return np.array(self.value, *arguments, **options)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @property
+    def width(self) -> NDArray[np.float64]:
+        """The distance between the bounds of each value."""
+        return self.high - self.low
+
+    def _columns(self) -> Columns:
+        return make_columns({name: getattr(self, name).ravel() for name in ("value", "low", "high")})
+
+    def __repr__(self) -> str:
+        values = np.array2string(self.value, precision=6, separator=", ", threshold=20)
+        return f"CertifiedValues({values}, bounds at most {np.nanmax(self.width):.2g} apart)"
+
+
 C = TypeVar("C")
 
 

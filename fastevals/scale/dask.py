@@ -19,6 +19,7 @@ from fastevals.scale.engines.frame import Answer, Frame, shipped
 from fastevals.scale.tasks import Task
 
 __all__ = [
+    "class_scores_summary",
     "confusion_summary",
     "group_summary",
     "grouped_auc",
@@ -158,6 +159,7 @@ _ENGINE = Engine(DaskFrame)
 ranking = _ENGINE.ranking
 ranking_summary = _ENGINE.ranking_summary
 summarize = _ENGINE.summarize
+class_scores_summary = _ENGINE.class_scores_summary
 confusion_summary = _ENGINE.confusion_summary
 target_summary = _ENGINE.target_summary
 probability_summary = _ENGINE.probability_summary

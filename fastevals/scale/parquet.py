@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack, overload
 
@@ -20,14 +20,16 @@ from fastevals.reading.files import open_source
 from fastevals.reading.rows import RankingOptions, RowReader, Weights, check_names, score_names
 from fastevals.reading.sources import RowRules
 from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.ranking import ExactRanking
 from fastevals.scale.exact.scans import BlockRows, ExactScans, NotWholeError
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS, RankingSummary
+from fastevals.scale.tasks import CountClassScores, probability_columns
 
-__all__ = ["ranking", "ranking_summary"]
+__all__ = ["class_scores_summary", "ranking", "ranking_summary"]
 
 POSITIVES_SHARE = 1 / 4  # share of free memory for the scores of positives, by default
 
@@ -236,6 +238,76 @@ def ranking_summary(
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     found = summaries(reader, threshold_keys("at", at), cells=cells, progress=progress)
     return found[score] if isinstance(score, str) else found
+
+
+@names_keywords
+def class_scores_summary(
+    data: Any,
+    *,
+    label: str,
+    probabilities: str | Sequence[str] | Mapping[Any, str],
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    sample_weight: str | None = None,
+    frequency_weight: str | None = None,
+    n_bins: int = 10,
+    cells: int = 2**15,
+    on_missing_label: OnInvalid = "raise",
+    on_invalid: OnInvalid = "raise",
+    filesystem: Any = None,
+    progress: bool = False,
+) -> ClassScoresSummary:
+    """Summarize the probabilities of several classes of all rows in files, in one scan.
+
+    Parameters
+    ----------
+    data, label, on_missing_label, on_invalid, filesystem, progress
+        As for `ranking`.
+    probabilities : str, sequence of str, or mapping of label to str
+        Columns of the probability of each class: a pattern such as ``"p_*"``, whose ``*`` matches the name of the
+        class; or the columns in the order of `classes`; or the column of each class.
+    classes : sequence of label, optional
+        The classes in order. For a pattern, the default is the order of the columns.
+    ordered : bool
+        Whether the classes are ordered.
+    sample_weight : str, optional
+        Column of row weights: integers.
+    frequency_weight : str, optional
+        Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
+    n_bins, cells
+        As for `ClassScoresSummary`.
+
+    Returns
+    -------
+    ClassScoresSummary
+
+    Raises
+    ------
+    ValueError, ImportError
+        As for `ranking`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from fastevals.scale import parquet
+    >>> columns = {"p_ant": [0.7, 0.3, 0.1], "p_bee": [0.2, 0.4, 0.3], "p_cow": [0.1, 0.3, 0.6]}
+    >>> table = pa.table({"y": ["ant", "bee", "cow"], **columns})
+    >>> summary = parquet.class_scores_summary(table, label="y", probabilities="p_*")
+    >>> summary.metric("hand_till"), summary.metric("accuracy")
+    (1.0, 1.0)
+    """
+    source = open_source(data, filesystem=filesystem)
+    columns = probability_columns(
+        source.names, label, probabilities, classes, Weights(sample_weight, frequency_weight), None,
+        RowRules(on_missing_label, on_invalid),
+    )  # fmt: skip
+    options: dict[str, Any] = {"ordered": ordered, "n_bins": n_bins, "cells": cells}
+    ClassScoresSummary(**options)  # checks the options here
+    reader = columns.reader_of(source)
+    found = CountClassScores(columns, ClassScoresSummary, options).answer(reader, progress=progress)
+    if not found:
+        raise ValueError(f"{source.title} has no rows that can be counted")
+    return found[None]  # type: ignore[no-any-return]
 
 
 def _open(

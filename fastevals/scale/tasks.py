@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._execution import progress_bar
 from fastevals._naming import naming_columns
 from fastevals._options import show
 from fastevals._validation.text import is_text
@@ -26,7 +27,18 @@ from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
+from fastevals.reading.class_columns import ClassColumns
+from fastevals.reading.rows import (
+    Batch,
+    ColumnReader,
+    RowReader,
+    Rows,
+    Weights,
+    check_names,
+    given_columns,
+    joined_checksums,
+    joined_columns,
+)
 from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import Piece, RowRules, Source
 from fastevals.reading.values import split_values
@@ -191,6 +203,55 @@ class ArgumentColumns:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class ProbabilityColumns(ArgumentColumns):
+    """Columns for the arguments of `ClassScoresSummary.update`; `arguments` has all but the probabilities.
+
+    Attributes
+    ----------
+    classes : ClassColumns
+        The columns of probabilities.
+    """
+
+    classes: ClassColumns = field(kw_only=True)
+
+    @property
+    def names(self) -> list[str]:
+        """All columns, without repetition."""
+        return list(dict.fromkeys([*super().names, *self.classes.columns]))
+
+    def reader(self, name: str, batches: Iterator[Any]) -> ColumnReader:
+        """Return a reader of these columns of a partition."""
+        return self.reader_of(_partition(name, self.names, batches))
+
+    def reader_of(self, source: Source) -> ColumnReader:
+        """Return a reader of these columns of a source."""
+        weights = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
+        keys = [self.arguments["y_true"], *([] if self.by is None else [self.by])]
+        return ColumnReader(
+            source, keys, [*self.classes.columns, *weights], truth=keys[0], segments=RowSegments.of(self.by),
+            rules=self.rules,
+        )  # fmt: skip
+
+
+def probability_columns(
+    names: Sequence[str],
+    label: str,
+    probabilities: Any,
+    classes: Sequence[Any] | None,
+    weights: Weights,
+    by: str | None,
+    rules: RowRules,
+) -> ProbabilityColumns:
+    """Return the columns of a request for class probabilities; `names` are all columns of the data."""
+    rules.check()
+    check_names(label=label, **weights.given(), **given_columns(by=by))
+    others = (label, weights.sample_weight, weights.frequency_weight, by)
+    found = ClassColumns.find(names, probabilities, classes, others)
+    given = given_columns(y_true=label, sample_weight=weights.sample_weight, frequency_weight=weights.frequency_weight)
+    return ProbabilityColumns(given, ("sample_weight", "frequency_weight"), by, rules, classes=found)
+
+
 # Summaries ------------------------------------------------------------------------------------------------------------
 
 
@@ -225,18 +286,38 @@ class CountValues(Task):
     kind: type[Any]
     options: dict[str, Any] = field(default_factory=dict)
 
-    def answer(self, reader: ColumnReader) -> dict[Any, Any]:
-        """Return the summaries of a partition's rows."""
+    def answer(self, reader: ColumnReader, *, progress: bool = False) -> dict[Any, Any]:
+        """Return the summaries of a reader's rows."""
         found: dict[Any, Any] = {}
-        for place, arrays in reader.batches(*reader.files.pieces):
+        pieces = reader.files.pieces
+        with progress_bar(len(pieces), progress) as show_bar:
+            for n, piece in enumerate(pieces):
+                self._add(reader.batches(piece), found)
+                show_bar(n + 1)
+        return found
+
+    def _add(self, batches: Iterator[tuple[Batch, dict[str, Any]]], found: dict[Any, Any]) -> None:
+        """Add the rows of batches to the summaries."""
+        for place, arrays in batches:
             for value, part in _parted(arrays, self.columns.by):
                 if value not in found:
                     if len(found) == MOST_VALUES:
                         raise ValueError(f"column {self.columns.by!r} must have at most {MOST_VALUES} values")
-                    found[value] = self.kind(**self.options)
-                with naming_columns(self.columns.arguments, f"of rows from {place.row(0)} on"):
-                    found[value].update(**{name: part[column] for name, column in self.columns.arguments.items()})
-        return found
+                    found[value] = self.kind(**self._options(part))
+                with naming_columns(self._titles(), f"of rows from {place.row(0)} on"):
+                    found[value].update(**self._arguments(part))
+
+    def _options(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of a summary whose first rows are given."""
+        return self.options
+
+    def _arguments(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `update`."""
+        return {name: part[column] for name, column in self.columns.arguments.items()}
+
+    def _titles(self) -> dict[str, str]:
+        """Return the column of each argument."""
+        return self.columns.arguments
 
     def merge(self, answers: Iterable[dict[Any, Any]]) -> dict[Any, Any]:
         """Return the summaries of all rows."""
@@ -248,6 +329,27 @@ class CountValues(Task):
                     parts.setdefault(value, []).append(summary)
             whole = {value: first.merge(*more) for value, (first, *more) in parts.items()}
         return whole
+
+
+@dataclass(frozen=True)
+class CountClassScores(CountValues):
+    """Adds true classes and class probabilities to one summary, or to one per value of the column `by`."""
+
+    columns: ProbabilityColumns
+    most_answers: int = 16  # answers may be several megabytes each
+
+    def _options(self, part: dict[str, Any]) -> dict[str, Any]:
+        name = self.columns.arguments["y_true"]
+        return {**self.options, "labels": self.columns.classes.labels_for(name, part[name])}
+
+    def _arguments(self, part: dict[str, Any]) -> dict[str, Any]:
+        return {
+            **super()._arguments(part),
+            "y_score": np.stack([part[c] for c in self.columns.classes.columns], axis=1),
+        }
+
+    def _titles(self) -> dict[str, str]:
+        return {**self.columns.arguments, "y_score": self.columns.classes.title}
 
 
 def _parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:

@@ -333,6 +333,7 @@ def _folds(data: _Data) -> None:
 def _summaries(data: _Data) -> None:
     from fastevals import bootstrap, delong
     from fastevals.scale import (
+        ClassScoresSummary,
         ConfusionSummary,
         GroupSummary,
         ProbabilitySummary,
@@ -353,6 +354,9 @@ def _summaries(data: _Data) -> None:
             bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=REPLICATES, rng=0)
         _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
         _summed(ConfusionSummary(), *labels, **weights).matrix()
+        for cells in (256, 2**15):
+            classes = _summed(ClassScoresSummary(cells=cells), data.classes, data.probabilities, **weights)
+            classes.metric("hand_till"), classes.metric("roc_auc"), classes.metric("average_precision")
         _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")
         groups = _summed(GroupSummary(), data.y, data.scores, data.groups, **weights)
         groups.auc(interval=None if "sample_weight" in weights else "delong"), groups.rankings()[0].roc_auc()

@@ -26,7 +26,7 @@ from fastevals.document.frames import as_column, from_rows, stack
 from fastevals.document.notebook import COLUMNS_SHOWN, ROWS_SHOWN, write_notebook
 from fastevals.document.result import Result
 from fastevals.results import ByMetric
-from fastevals.scale.certified import Certified
+from fastevals.scale.certified import Certified, CertifiedValues
 from fastevals.split.estimates.corrections import BootstrapErrors
 from tests.parameters import quick
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant
@@ -42,6 +42,7 @@ MORE = {
         n_resamples=9, rng=0,
     ),
     "certified": lambda: Certified(0.8, 0.7, 0.9),
+    "certified values": lambda: CertifiedValues(*np.array([[0.8, np.nan], [0.7, np.nan], [0.9, np.nan]])),
     "per sample": lambda: made_result("bias and variance").per_sample,
     "sequence": lambda: CURVES.cost_curve().at(prior=[0.2, 0.4]),
     "report": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], by="day", n_resamples=0),

@@ -26,6 +26,7 @@ SUMMARIES: dict[str, tuple[Any, Any]] = {
     "RankingSummary": (Y, TABLE["p"].to_numpy()),
     "ProbabilitySummary": (Y, TABLE["p"].to_numpy()),
     "ConfusionSummary": (Y, 1 - Y),
+    "ClassScoresSummary": (Y, np.stack((1 - TABLE["p"].to_numpy(), TABLE["p"].to_numpy()), axis=1)),
     "TargetSummary": (TABLE["p"].to_numpy(), TABLE["p"].to_numpy() + 1),
 }
 

@@ -20,13 +20,13 @@ CALLS = ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_
 
 
 def rows(n: int, seed: int = 0) -> dict[str, Any]:
-    """Return columns: labels, two models' scores, weights, values, groups, classes and numbers."""
+    """Return columns: labels, two models' scores, 1 - the first, weights, values, groups, classes and numbers."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.2).astype(np.int64)
     p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=n)))
     target = rng.normal(size=n)
     return {
-        "y": y, "p": p, "q": p.round(2), "w": rng.integers(0, 4, n), "v": rng.random(n) + 0.5,
+        "y": y, "p": p, "not_p": 1 - p, "q": p.round(2), "w": rng.integers(0, 4, n), "v": rng.random(n) + 0.5,
         "day": rng.choice(["wed", "mon", "tue"], n), "user": rng.integers(0, 400, n),
         "class": rng.choice(["cat", "dog", "owl"], n), "guess": rng.choice(["cat", "dog", "owl"], n),
         "target": target, "fitted": target + rng.normal(size=n),

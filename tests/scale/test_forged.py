@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 import fastevals
 from fastevals._kernels.probabilities import CELLS
 from fastevals.reading.rows import LeftOut
-from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary, TargetSummary
+from fastevals.scale import (
+    ClassScoresSummary,
+    ConfusionSummary,
+    GroupSummary,
+    ProbabilitySummary,
+    RankingSummary,
+    TargetSummary,
+)
 from fastevals.scale.fields import Room
 from fastevals.scale.payload import pack, unpack
 from fastevals.scale.scores import CountedBlock, ScoresSummary
@@ -58,6 +65,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "squares in units": lambda: weighted_rows(largest_weight=4.0),
     "squares of probabilities": lambda: weighted_probabilities(),
     "squares of targets": lambda: weighted_targets(),
+    "squares of classes": lambda: weighted_classes(),
 }
 
 
@@ -65,6 +73,14 @@ def weighted_probabilities() -> ProbabilitySummary:
     """Return a small summary of weighted rows."""
     summary = ProbabilitySummary()
     summary.update(np.arange(20) % 2, np.arange(20) / 20, sample_weight=np.arange(20) % 3)
+    return summary
+
+
+def weighted_classes() -> ClassScoresSummary:
+    """Return a small summary of weighted rows."""
+    summary = ClassScoresSummary(cells=256, n_bins=3)
+    p = np.random.default_rng(7).multinomial(16, np.full(3, 1 / 3), 20) / 16
+    summary.update(np.arange(20) % 3, p, sample_weight=np.arange(20) % 4)
     return summary
 
 
@@ -232,6 +248,11 @@ def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
     elif isinstance(summary, ConfusionSummary):
         calls += [lambda: summary.matrix().accuracy(), lambda: summary.matrix().cohen_kappa()]
         calls += [lambda: fastevals.bootstrap(summary, "accuracy", n_resamples=9, rng=0)]
+    elif isinstance(summary, ClassScoresSummary):
+        calls += [summary.rankings, summary.calibration_curve, summary.micro_ranking, summary.top_label_curve]
+        calls += [lambda: fastevals.bootstrap(summary, "accuracy", n_resamples=9, rng=0)]
+        calls += [lambda: summary.confidence_interval("log_loss"), lambda: summary.metric("f1")]
+        calls += [lambda: summary.update(["ant", "bee"], [[0.5, 0.25, 0.25]] * 2)]
     elif isinstance(summary, GroupSummary):
         calls += [
             lambda: [each.roc_auc() for each in summary.rankings().values() if each.n_positives + each.n_negatives]

@@ -18,6 +18,7 @@ import fastevals
 from fastevals import ConfusionMatrix, Ranking, grouped_auc
 from fastevals.scale import (
     Certified,
+    ClassScoresSummary,
     ConfusionSummary,
     GroupSummary,
     ProbabilitySummary,
@@ -58,6 +59,16 @@ def classes(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
     return [names[rng.integers(0, 5, n)], names[rng.integers(0, 5, n)]]
 
 
+def probabilities(rng: np.random.Generator, n: int) -> list[NDArray[Any]]:
+    names = np.array(["ant", "bee", "cow"])
+    return [names[rng.integers(0, 3, n)], rng.multinomial(64, rng.dirichlet(np.ones(3), n)) / 64]
+
+
+def of_classes(summary: ClassScoresSummary) -> list[Any]:
+    names = ("log_loss", "brier_score", "ranked_probability_score", "hand_till", "roc_auc", "accuracy")
+    return [summary.to_bytes(), *map(summary.metric, names), *map(summary.standard_error, names[:3])]
+
+
 def of_targets(summary: TargetSummary) -> list[Any]:
     names = (
         "mean_squared_error",
@@ -80,6 +91,9 @@ KINDS = {
     "probability": Kind(ProbabilitySummary, binary, lambda s: [*s.metrics().values(), s.counts().thresholds]),
     "confusion": Kind(ConfusionSummary, classes, lambda s: [s.matrix().counts, s.matrix().labels.tolist()]),
     "group": Kind(GroupSummary, grouped, of_groups),
+    "classes": Kind(
+        lambda: ClassScoresSummary(["ant", "bee", "cow"], ordered=True, n_bins=3, cells=256), probabilities, of_classes
+    ),
     "target": Kind(TargetSummary, numbers, of_targets, exact=False),
 }
 
@@ -142,7 +156,8 @@ def test_an_update_that_fails_changes_nothing(name: str) -> None:
         "other types": [np.arange(20) if columns[0].dtype.kind == "U" else np.array(["a", "b"] * 10), *columns[1:]],
     }
     if columns[1].dtype.kind == "f":
-        bad["NaN"] = [columns[0], np.where(np.arange(20) == 3, np.nan, columns[1]), *columns[2:]]
+        bad["NaN"] = [columns[0], columns[1].copy(), *columns[2:]]
+        bad["NaN"][1][3] = np.nan
     for what, wrong in bad.items():
         with pytest.raises(ValueError, match=r"y_|labels|scores"):
             summary.update(*wrong)

@@ -75,6 +75,8 @@ class SamplingDesign(NamedTuple):
 
 def specs_for(subject: Any, specs: dict[str, Spec]) -> dict[str, Spec]:
     """Return the specs; if a subject has scores of several classes, with the names of its own metrics."""
+    if hasattr(type(subject), "_drawn_specs"):  # a summary of class probabilities
+        return subject._drawn_specs(specs)  # type: ignore[no-any-return]
     is_of_classes = isinstance(subject, BaseClassRankings) or (
         isinstance(subject, (tuple, list)) and len(subject) == 2 and _kind_of_pair(subject[1], specs) is CLASSES
     )

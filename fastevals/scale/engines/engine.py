@@ -29,6 +29,7 @@ from fastevals.reading.sources import RowRules
 from fastevals.reading.values import ascending
 from fastevals.results import check_confidence_level
 from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.engines.frame import Frame
 from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
@@ -40,11 +41,13 @@ from fastevals.scale.summary import MOST_CELLS, RankingSummary, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
     ArgumentColumns,
+    CountClassScores,
     CountGroups,
     CountValues,
     MeasuredGroups,
     MeasureGroups,
     RankingColumns,
+    probability_columns,
 )
 
 MOST_PARTED = 100  # each worker keeps a summary for up to this many values; more values are treated as groups
@@ -57,6 +60,17 @@ class SummaryOptions(RankingOptions, total=False):
 
     score: Required[str | Sequence[str]]
     probabilities: bool
+
+
+class ClassScoresOptions(CountOptions, total=False):
+    """Options of `class_scores_summary`."""
+
+    label: Required[str]
+    probabilities: Required[str | Sequence[str] | Mapping[Any, str]]
+    classes: Sequence[Any] | None
+    ordered: bool
+    n_bins: int
+    cells: int
 
 
 class Engine:
@@ -478,6 +492,83 @@ class Engine:
         )
         positive = as_label("pos_label", pos_label)
         return self._summed(data, columns, ProbabilitySummary, n_bins=n_bins, pos_label=positive)
+
+    @overload
+    def class_scores_summary(
+        self, data: Any, *, by: None = ..., **options: Unpack[ClassScoresOptions]
+    ) -> ClassScoresSummary: ...
+    @overload
+    def class_scores_summary(
+        self, data: Any, *, by: str, **options: Unpack[ClassScoresOptions]
+    ) -> dict[Any, ClassScoresSummary]: ...
+    @names_keywords
+    def class_scores_summary(
+        self,
+        data: Any,
+        *,
+        label: str,
+        probabilities: str | Sequence[str] | Mapping[Any, str],
+        classes: Sequence[Any] | None = None,
+        ordered: bool = False,
+        sample_weight: str | None = None,
+        frequency_weight: str | None = None,
+        by: str | None = None,
+        n_bins: int = 10,
+        cells: int = 2**15,
+        on_missing_label: OnInvalid = "raise",
+        on_invalid: OnInvalid = "raise",
+    ) -> Any:
+        """Count the probabilities of several classes, for metrics that are exact or have certified bounds.
+
+        Workers return a few megabytes each.
+
+        Parameters
+        ----------
+        data : DataFrame of Spark or Dask
+        label : str
+            Column of the true class.
+        probabilities : str, sequence of str, or mapping of label to str
+            Columns of the probability of each class: a pattern such as ``"p_*"``, whose ``*`` matches the name of the
+            class; or the columns in the order of `classes`; or the column of each class.
+        classes : sequence of label, optional
+            The classes in order. For a pattern, the default is the order of the columns.
+        ordered : bool
+            Whether the classes are ordered.
+        sample_weight : str, optional
+            Column of row weights: integers.
+        frequency_weight : str, optional
+            Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
+        by : str, optional
+            Column of values that divide the rows. If given, a dict by value is returned. Each worker keeps a summary
+            per value, of 22 MB for 10 classes.
+        n_bins, cells
+            As for `ClassScoresSummary`.
+        on_missing_label : {"raise", "drop"}
+            Whether rows without a true class raise an error or are left out.
+        on_invalid : {"raise", "drop"}
+            Whether rows without a weight or a finite probability raise an error or are left out.
+
+        Returns
+        -------
+        ClassScoresSummary, or dict of ClassScoresSummary by value
+
+        Raises
+        ------
+        ValueError, ImportError
+            As for `ranking`.
+        """
+        frame = self.open(data)
+        columns = probability_columns(
+            frame.names, label, probabilities, classes, Weights(sample_weight, frequency_weight), by,
+            RowRules(on_missing_label, on_invalid),
+        )  # fmt: skip
+        options: dict[str, Any] = {"ordered": ordered, "n_bins": n_bins, "cells": cells}
+        ClassScoresSummary(**options)  # checks the options here
+        frame.check_columns(columns.names)
+        found = frame.do(CountClassScores(columns, ClassScoresSummary, options))
+        if not found:
+            raise frame.no_rows(columns.weight)
+        return found[None] if by is None else _ascending(found, by)
 
     # Groups -----------------------------------------------------------------------------------------------------------
 
