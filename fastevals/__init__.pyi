@@ -33,7 +33,10 @@ from fastevals.measure.curves.calibration import CalibrationCurve as Calibration
 from fastevals.infer.calibration.errors import CalibrationError as CalibrationError
 from fastevals.infer.calibration.calibrations import CalibrationEstimate as CalibrationEstimate
 from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
+from fastevals.infer.costs.class_decisions import ClassCosts as ClassCosts
+from fastevals.infer.costs.class_decisions import ClassDecisions as ClassDecisions
 from fastevals.many.classes import ClassRankings as ClassRankings
+from fastevals.infer.class_thresholds import ClassThresholds as ClassThresholds
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
 from fastevals.many.group_comparison import ComparisonsByGroup as ComparisonsByGroup
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
@@ -95,6 +98,7 @@ from fastevals.measure.curves.risk_coverage import RiskCoverageCurve as RiskCove
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.infer.costs.decisions import RowCosts as RowCosts
 from fastevals._row_order import RowOrderWarning as RowOrderWarning
+from fastevals.infer.costs.class_decisions import RuleCost as RuleCost
 from fastevals.infer.planning.planning import SampleSize as SampleSize
 from fastevals.measure.isotonic import ScoreDecomposition as ScoreDecomposition
 from fastevals.infer.drift.drift import ScoreDrift as ScoreDrift
@@ -118,6 +122,8 @@ from fastevals.infer.bootstrap.statistics import bootstrap_statistic as bootstra
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_unpaired
 from fastevals.infer.calibration.calibration import calibration as calibration
 from fastevals.infer.calibration.comparison import calibration_unpaired as calibration_unpaired
+from fastevals.infer.costs.class_costs import class_costs as class_costs
+from fastevals.infer.class_thresholds import class_thresholds as class_thresholds
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
 from fastevals.many.group_comparison import compare_groups as compare_groups
 from fastevals.infer.comparison import compare_predictions as compare_predictions

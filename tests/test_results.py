@@ -23,6 +23,8 @@ Y = [0, 0, 1, 0, 1, 1, 0, 1]
 A = [0.1, 0.4, 0.35, 0.2, 0.8, 0.7, 0.3, 0.9]
 B = [0.2, 0.5, 0.1, 0.3, 0.9, 0.6, 0.7, 0.4]
 AMOUNTS = [3.0, 5.0, 8.0, 2.0, 9.0, 4.0, 1.0, 7.0]
+KINDS = ["p", "q", "r"] * 8
+SHARES = np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.4, 0.3, 0.3], [0.0, 0.5, 0.5], [0.2, 0.1, 0.7]] * 5)[:24]
 GROUPS = ["u", "u", "u", "v", "v", "v", "w", "w"]
 RESULTS = [[0.1, 0.2, 0.3], [0.2, 0.1, 0.4], [0.3, 0.3, 0.35], [0.15, 0.2, 0.5]]
 X = np.linspace(-1, 1, 24)
@@ -65,6 +67,15 @@ MAKE: dict[str, Callable[[], Any]] = {
     "estimate": lambda: fastevals.bootstrap(ONE, "roc_auc", n_resamples=9, rng=0, keep_distribution=True)["roc_auc"],
     "comparison": lambda: fastevals.compare_rankings(Y, {1: A, "b": B}, n_resamples=9, rng=0, stratified=True),
     "costs": lambda: fastevals.row_costs(Y, {1: A, "b": B}, cost_fn=AMOUNTS, n_resamples=9, rng=0),
+    "costs of classes": lambda: fastevals.class_costs(
+        KINDS, {1: SHARES, "b": SHARES[:, ::-1]}, labels=["p", "q", "r"], abstain_cost=0.3, n_resamples=9, rng=0,
+        confidence_level=0.5,
+    ),
+    "costs of a model of classes": lambda: fastevals.class_costs(KINDS, SHARES, n_resamples=0)["y_prob"],
+    "cost of a rule": lambda: fastevals.class_costs(KINDS, SHARES, n_resamples=0).best_constant,
+    "thresholds of classes": lambda: fastevals.class_thresholds(
+        KINDS, SHARES, n_folds=2, n_resamples=19, confidence_level=0.5, rng=0
+    ),
     "costs of a model": lambda: fastevals.row_costs(Y, A, cost_fn=AMOUNTS, threshold=0.5, n_resamples=0)["y_score"],
     "cost of a decision": lambda: fastevals.row_costs(Y, A, cost_fn=AMOUNTS, n_resamples=0).all,
     "unpaired": lambda: fastevals.bootstrap_unpaired(CURVES, CURVES, "roc_auc", n_resamples=9, rng=0),

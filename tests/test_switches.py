@@ -80,6 +80,10 @@ CALLS: dict[str, Callable[..., Any]] = {
     "plan_sample_size": lambda **o: fe.plan_sample_size(
         (Y, TWO), "roc_auc", reference="a", effect=0.0, margin=0.1, **o
     ),
+    "class_costs": lambda **o: fe.class_costs(Y, np.column_stack([1 - S, S]), **{**FEW, **o}),
+    "class_thresholds": lambda **o: fe.class_thresholds(
+        [0, 1] * 5, np.column_stack([np.arange(1, 11), np.arange(9, -1, -1)]) / 10, n_folds=2, **{**FEW, **o}
+    ),
     "row_costs": lambda **o: fe.row_costs(Y, S / 8, cost_fn=[1, 2, 3, 4, 5, 6], **FEW, **o),
     "query_metrics": lambda **o: fe.query_metrics(Y, S, [1, 1, 1, 2, 2, 2], "mrr", **o),
     "rank_comparison_test": lambda **o: fe.rank_comparison_test(TABLE, **o),

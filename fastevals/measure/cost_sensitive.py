@@ -70,7 +70,7 @@ def minimum_cost_predictions(
     """
     array = _as_probabilities("y_prob", y_prob)
     n_samples, n_classes = array.shape[0], 2 if array.ndim == 1 else array.shape[1]
-    costs = _as_action_costs("cost_matrix", cost_matrix, n_classes)
+    costs = as_action_costs("cost_matrix", cost_matrix, n_classes)
     names = as_class_names("labels", labels, costs.shape[1])
     costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and no sum overflows afterwards
     possible = None
@@ -109,6 +109,23 @@ def minimum_cost_predictions(
     if stranded:
         _raise_no_class_left("y_prob", stranded[0])
     return decisions
+
+
+def choose_actions(columns: NDArray[Any], costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the number of each row's action of least expected cost, the first if tied.
+
+    Probabilities have shape (n_classes, n_rows), costs (n_classes, n_actions).
+    """
+    by_action = np.ascontiguousarray(np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1])).T)
+    found: NDArray[np.int64] = np.empty(columns.shape[1], dtype=np.int64)
+    size = max(FEWEST_ROWS, ROWS_PER_BLOCK // len(columns))
+
+    def decide(start: int) -> None:
+        rows = slice(start, min(start + size, found.size))
+        cheapest_actions(np.ascontiguousarray(columns[:, rows], dtype=np.float64), by_action, found[rows])
+
+    run(decide, range(0, found.size, size), compiles=cheapest_actions)
+    return found
 
 
 def cost_threshold(
@@ -172,7 +189,7 @@ def cost_threshold(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
+def as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
     """Return the costs of one or more actions for each class as finite float64 of shape (K, A)."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[0] != n_classes or not array.shape[1]:

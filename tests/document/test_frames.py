@@ -198,6 +198,15 @@ def costs_of(*decisions: Any) -> dict[str, Any]:
     }
 
 
+def costs_of_rules(*rules: Any) -> dict[str, Any]:
+    means = [each.mean for each in rules]
+    return {
+        **{name: [getattr(each, name) for each in rules] for name in ("rule", "expected")},
+        "mean": [each.value for each in means], "standard_error": [each.standard_error for each in means],
+        **{f"mean_{end}": [getattr(each.confidence_interval, end) for each in means] for end in ("low", "high")},
+    }  # fmt: skip
+
+
 # By class, the values of columns that are not an attribute of the same name or its plural.
 def tables_of(result: Any, models: list[Any]) -> dict[str, Any]:
     """Return the columns of tables by model."""
@@ -291,6 +300,19 @@ OWN: dict[str, Any] = {
     "RowCosts": lambda result: {
         "model": [model for model, costs in result.items() for _ in costs._decisions()] + [None] * 2,
         **costs_of(*(each for costs in result.values() for each in costs._decisions()), result.none, result.all),
+    },
+    "RuleCost": lambda result: costs_of_rules(result),
+    "ClassDecisions": lambda result: costs_of_rules(result.least_cost, result.most_probable),
+    "ClassCosts": lambda result: {
+        "model": [model for model in result for _ in range(2)] + [None],
+        **costs_of_rules(
+            *(each for costs in result.values() for each in (costs.least_cost, costs.most_probable)),
+            result.best_constant,
+        ),
+    },
+    "ClassThresholds": lambda result: {
+        "threshold": result.thresholds, "lowest": result.fold_thresholds.min(axis=0),
+        "highest": result.fold_thresholds.max(axis=0),
     },
     "ClassRankings": lambda result: {"support": result.support},
 }  # fmt: skip

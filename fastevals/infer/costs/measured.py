@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import count_of, printable
+from fastevals._text import printable
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import (
     DEBIASED,
@@ -27,7 +27,7 @@ from fastevals.infer.bootstrap.cost_samples import CostSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.comparison import Difference, compare_numbers
 from fastevals.infer.costs.decisions import ALL, BEST, FIXED, NONE, PER_ROW, DecisionCost, ModelCosts, RowCosts
-from fastevals.infer.costs.moments import CostColumns, Key, SkewedSpread
+from fastevals.infer.costs.moments import SKEWED, CostColumns, Key, SkewedSpread
 from fastevals.infer.means import skewed_interval
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.registry import UNBOUNDED
@@ -39,8 +39,6 @@ Floats = NDArray[np.float64]
 HALL = "Hall"  # method of intervals for decisions that are not chosen on the rows
 WIDER = f"wider of {HALL} and {DEBIASED}"  # method for thresholds chosen on the rows
 MAX_T_OR_HALL = f"wider of max-T and {HALL}"  # method for one-sided bounds of differences
-SKEWED = "few rows carry most of the amount"
-FEW_AMOUNTS = 10  # equal amounts; intervals of totals that are more skewed cover the true value too rarely
 
 
 class CostedRows(NamedTuple):
@@ -213,7 +211,7 @@ class CostEstimates:
         if math.isnan(value):
             return Estimate(value, NOWHERE, math.nan, math.nan, 0, method=HALL)
         bounds = UNBOUNDED if self._has_benefits else quantity.bounds
-        few, skewed = few_rows_caution(self.class_sizes), _caution(spread)
+        few, skewed = few_rows_caution(self.class_sizes), spread.caution("estimate")
         caution = "; ".join(filter(None, [few, skewed]))
         hall = skewed_interval(value, *spread[1:], settings.confidence_level, settings.alternative)
         if rule != BEST:
@@ -277,7 +275,7 @@ class CostEstimates:
         hall = skewed_interval(value, *spread[1:], settings.confidence_level, settings.alternative)
         low, high = min(ends.low, hall.low), max(ends.high, hall.high)
         return Estimate(
-            value, Interval(low, high), error, 0.0, 0, caution=_caution(spread, "difference"), method=MAX_T_OR_HALL
+            value, Interval(low, high), error, 0.0, 0, caution=spread.caution("difference"), method=MAX_T_OR_HALL
         )  # fmt: skip
 
     def _spread_of_difference(self, name: str, rule: str, models: tuple[Any, Any], factor: float) -> SkewedSpread:
@@ -397,17 +395,6 @@ def _spreads_of(
             for i, name in enumerate(quantities)
         }
     return found
-
-
-def _caution(spread: SkewedSpread, what: str = "estimate") -> str:
-    """Return a caution if a few rows carry most of the estimate: intervals cover too rarely."""
-    if not spread.skewness or spread.skewness**-2 >= FEW_AMOUNTS:  # a sum of n equal amounts has skewness n ** -0.5
-        return ""
-    n = count_of(max(math.floor(spread.skewness**-2), 1), "equal amount")
-    return (
-        f"{SKEWED}: the {what} is as skewed as a sum of {n}, and intervals of sums of fewer than {FEW_AMOUNTS} cover "
-        "the true value too rarely: use more rows"
-    )
 
 
 def _within(bounds: tuple[float, float], low: float, high: float) -> Interval:

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.cost_sensitive import add_powers
+from fastevals._text import count_of
 
 Floats = NDArray[np.float64]
 Key = tuple[Any, str]  # model and rule
 
 UNITS_TOGETHER = 16_384  # whose columns stay in a core's cache
+SKEWED = "few rows carry most of the amount"
+FEW_AMOUNTS = 10  # equal amounts; intervals of totals that are more skewed cover the true value too rarely
 TYPICAL_ROWS_ADDED = 0.5  # to each class, decided each way, as Jeffreys' prior counts half a success and half a failure
 
 
@@ -82,12 +85,21 @@ class SkewedSpread(NamedTuple):
     degrees: float  # degrees of freedom of the squared error, smaller for heavy tails; 0 for a single unit
 
     @classmethod
-    def of(cls, n: int, unit: float, powers: Floats, more: Floats) -> SkewedSpread:
+    def of_influences(cls, influences: Floats, more: Floats, added: float) -> SkewedSpread:
+        """Return the spread of an estimate from the influences of its units, and of rows that are added by a share."""
+        unit = float(max(np.abs(influences).max(), np.abs(more).max())) or 1.0
+        influences = influences / unit
+        squares = np.square(influences)
+        powers = np.array([squares.sum(), (squares * influences).sum(), np.square(squares).sum()])
+        return cls.of(influences.size, unit, powers, more / unit, added)
+
+    @classmethod
+    def of(cls, n: int, unit: float, powers: Floats, more: Floats, added: float = TYPICAL_ROWS_ADDED) -> SkewedSpread:
         """Return the spread of an estimate from the influences of its units, which are divided by `unit`.
 
         `powers` are the sums over n units of the squares, cubes and fourth powers of these influences. `more` has the
-        influences of the typical rows; half a row of each is added. The variance of a sample's variance matches that of
-        chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
+        influences of the typical rows; a share `added` of each is added. The variance of a sample's variance matches
+        that of chi-square (Satterthwaite 1946) with 2 n / (kurtosis - 1) degrees of freedom.
         """
         if n < 2 or not np.isfinite(powers).all():  # which overflow only for amounts near the smallest float
             return cls(math.nan, math.nan, 0.0, 0.0)
@@ -98,7 +110,17 @@ class SkewedSpread(NamedTuple):
         if square:
             kurtosis = n * fourth / square**2
             degrees = min(degrees, 2 * n / (kurtosis - 1)) if kurtosis > 1 else degrees
-        more_square = square + TYPICAL_ROWS_ADDED * float((more**2).sum())
-        skewness = (cube + TYPICAL_ROWS_ADDED * float((more**3).sum())) / more_square**1.5 if more_square else 0.0
+        more_square = square + added * float((more**2).sum())
+        skewness = (cube + added * float((more**3).sum())) / more_square**1.5 if more_square else 0.0
         error, wider = (unit * math.sqrt(each * n / (n - 1)) for each in (square, more_square))
         return cls(error, wider, skewness, degrees)
+
+    def caution(self, what: str) -> str:
+        """Return a caution if a few rows carry most of the estimate: intervals cover too rarely."""
+        if not self.skewness or self.skewness**-2 >= FEW_AMOUNTS:  # a sum of n equal amounts has skewness n ** -0.5
+            return ""
+        n = count_of(max(math.floor(self.skewness**-2), 1), "equal amount")
+        return (
+            f"{SKEWED}: the {what} is as skewed as a sum of {n}, and intervals of sums of fewer than {FEW_AMOUNTS} "
+            "cover the true value too rarely: use more rows"
+        )

@@ -139,7 +139,7 @@ def row_costs(
     >>> found.best.threshold, found.best.total.value, found.best.savings.value
     (0.6, 8.0, 425.0)
     """
-    settings = _settings(n_resamples, confidence_level, alternative, rng)
+    settings = cost_settings(n_resamples, confidence_level, alternative, rng)
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, _ = as_predictions("y_score", y_score)
     check_same_length(y_true=labels.values, **labelled)
@@ -170,7 +170,7 @@ def row_costs(
     return measure_costs(rows, settings, at, per_row_rule, pairs, pos_label=labels.positive, progress=progress)
 
 
-def _settings(n_resamples: Any, confidence_level: Any, alternative: Any, rng: Any) -> BootstrapSettings:
+def cost_settings(n_resamples: Any, confidence_level: Any, alternative: Any, rng: Any) -> BootstrapSettings:
     """Check the settings of intervals; there may be 0 replicates."""
     number = check_integer("n_resamples", n_resamples, low=0, high=MAX_RESAMPLES)
     return BootstrapSettings.checked(number or 1, confidence_level, "BCa", alternative, rng)._replace(
