@@ -255,6 +255,15 @@ def are_matrices(values: Any) -> bool:
     return isinstance(values, (list, tuple)) and len(values) > 0 and is_matrix(values[0])
 
 
+def as_matrices(name: str, values: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    """Return the tables of models, keyed by their names in errors, and the models' names: numbers if they have none."""
+    if isinstance(values, Mapping):
+        named = named_columns(name, values) or {}
+        return {f"{name}[{key!r}]": each for key, each in named.items()}, tuple(named)
+    labelled = {f"{name}[{i}]": each for i, each in enumerate(values)}
+    return labelled, tuple(range(len(labelled)))
+
+
 def power_of_two(total: float) -> float:
     """Return the power of two that scales a total to about 1, so that products of weights don't over- or underflow."""
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -17,7 +17,7 @@ from fastevals._execution import run
 from fastevals._kernels.paired import draw_with_factor, factorize
 from fastevals._options import as_flag, check_not_given, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
-from fastevals._validation.arrays import are_matrices, as_predictions, named_columns
+from fastevals._validation.arrays import are_matrices, as_matrices, as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals.document.frames import Columns, spread, stack
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings, Estimate, make_estimate, resample
@@ -146,6 +146,7 @@ def compare_rankings(
     sample: Sample
     if are_matrices(scores):
         specs, (labelled, models) = CLASSES.specs(specs), as_matrices("scores", scores)
+        check_two_models("scores", models)
         pairs = compared_pairs(models, reference)
         sample = make_class_sample(y_true, labelled, specs, design)
     else:
@@ -569,18 +570,6 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def as_matrices(name: str, values: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Return the matrices of two or more models, keyed by their names in errors, and the names of the models."""
-    if isinstance(values, Mapping):
-        named = named_columns(name, values) or {}
-        labelled, models = {f"{name}[{key!r}]": each for key, each in named.items()}, tuple(named)
-    else:
-        labelled = {f"{name}[{i}]": each for i, each in enumerate(values)}
-        models = tuple(range(len(labelled)))
-    check_two_models(name, models)
-    return labelled, models
 
 
 def _as_models(name: str, values: Any, read: Any = None) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:

@@ -20,6 +20,7 @@ from fastevals._options import (
     UndefinedMetricWarning,
     check_choice,
     check_integer,
+    check_not_given,
     listed,
     show,
     warn_degenerate,
@@ -29,19 +30,23 @@ from fastevals._text import count_of, shorten_names
 from fastevals._validation.arrays import (
     Models,
     OneModel,
+    are_matrices,
     as_frequencies,
+    as_matrices,
     as_predictions,
     as_scores,
     as_weights,
     check_finite,
     check_one_weight,
     check_same_length,
+    is_matrix,
     refuse_summaries,
 )
 from fastevals._validation.labels import as_groups, binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, make_columns
+from fastevals.infer.delong.classes import AveragedAuc, class_moments
 from fastevals.infer.delong.clustered import Clusters, clustered_moments
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
@@ -53,6 +58,8 @@ from fastevals.infer.significance.decision import (
     compare_two,
     normal_margins,
 )
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores
+from fastevals.measure.kinds import CLASSES
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import as_ranking, doubt_of_difference, least_extreme, ranking_of_rows, settled
@@ -85,6 +92,8 @@ def delong(
     y_true: Any,
     scores: Models,
     *,
+    average: AveragedAuc = ...,
+    labels: ArrayLike | None = ...,
     groups: Any = ...,
     pos_label: Any = ...,
     sample_weight: ArrayLike | None = ...,
@@ -95,6 +104,8 @@ def delong(
     y_true: Any,
     scores: OneModel | None = ...,
     *,
+    average: AveragedAuc = ...,
+    labels: ArrayLike | None = ...,
     groups: Any = ...,
     pos_label: Any = ...,
     sample_weight: ArrayLike | None = ...,
@@ -104,6 +115,8 @@ def delong(
     y_true: Any,
     scores: Any = None,
     *,
+    average: AveragedAuc = None,
+    labels: ArrayLike | None = None,
     groups: Any = None,
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
@@ -113,11 +126,17 @@ def delong(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
+    y_true : array-like of shape (n_samples,), or Ranking, RankingSummary, ThresholdCounts or ClassRankings
         Labels of two classes: numbers, booleans or strings. Alternatively, pass the counts of one model and no
-        `scores`; for weighted rows, pass a RankingSummary or its ranking.
+        `scores`; for weighted rows, pass a RankingSummary or its ranking; for several classes, a ClassRankings.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one row, entry or column per model. Scores are tied if exactly equal.
+        For several classes, a mapping of names to matrices of shape (n_samples, n_classes).
+    average : {None, "macro", "hand_till"}
+        For several classes: each class's AUC against the rest, their mean, or Hand and Till's M. With several models,
+        None gives an AUC for each model and class.
+    labels : sequence of n_classes labels, optional
+        The class of each column of matrices; by default the labels that occur, sorted.
     groups : array-like of shape (n_samples,), optional
         Cluster of each row (a patient, a user), if rows of a cluster are not independent. The covariance is then
         Obuchowski's [3]_, and intervals and tests use Student's t. Not allowed with weights.
@@ -163,6 +182,10 @@ def delong(
     class where it is smaller, minus 1: ``(sum of sizes)**2 / sum of sizes**2 - 1``, where sizes are rows of the class.
     If a class occurs in fewer than 20 clusters, the result has a caution.
 
+    For several classes, the covariance of two AUCs is the sum over rows of products of deviations from the mean
+    placement, each divided by the root of n (n - 1) for the n rows of the row's side: its class or, for AUCs against
+    the rest, the rest. A class's own variance is DeLong's. Rows may not have weights or clusters: see `bootstrap`.
+
     The time is O(n log n), plus O(n k**2) for the products of k models. Memory beyond the input is 12 bytes per row and
     model (16 for a single model). With `frequency_weight`, memory is about 90 bytes per row plus 4 per row and model,
     and the time is several times as long. With `sample_weight`, memory is about 90 bytes per row plus 8 per row and
@@ -184,6 +207,12 @@ def delong(
     >>> aucs, covariance
     (array([0.75]), array([[0.125]]))
     """
+    if isinstance(y_true, BaseClassRankings) or are_matrices(scores):
+        beside = {"groups": groups, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
+        check_not_given("pos_label", pos_label, "two classes")
+        return _delong_of_classes(y_true, scores, average, labels, beside)
+    for name, value in (("average", average), ("labels", labels)):
+        check_not_given(name, value, "scores of several classes")
     if scores is None:
         beside = {
             "groups": groups,
@@ -192,12 +221,49 @@ def delong(
             "frequency_weight": frequency_weight,
         }
         return _delong_of_counts(y_true, beside)
-    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled, names, several = as_predictions("scores", scores)
-    moments, clusters = _checked_moments(labels, labelled, groups, sample_weight, frequency_weight)
+    moments, clusters = _checked_moments(truth, labelled, groups, sample_weight, frequency_weight)
     return DelongResult(
-        moments.aucs(), moments.covariance(), names, moments.n_pos, moments.n_neg, moments, labels.positive,
+        moments.aucs(), moments.covariance(), names, moments.n_pos, moments.n_neg, moments, truth.positive,
         _clusters=clusters, _several=several,
+    )  # fmt: skip
+
+
+def _delong_of_classes(
+    y_true: Any, scores: Any, average: AveragedAuc, labels: Any, beside: dict[str, Any]
+) -> ClassDelongResult:
+    """Return DeLong's result for AUCs of several classes."""
+    check_choice("average", average, AveragedAuc)
+    for name, value in beside.items():
+        if value is not None:
+            raise ValueError(f"{name} is not allowed with scores of several classes: call bootstrap")
+    names: NDArray[Any]
+    models: dict[Any, ClassScores]
+    if isinstance(y_true, BaseClassRankings):
+        if scores is not None or labels is not None:
+            raise ValueError("scores and labels must not be given with a ClassRankings, which has its own")
+        names, models = y_true._labels, {0: y_true._scores}
+    else:
+        labelled, keys = as_matrices("scores", scores)
+        names, read = CLASSES.read_weighted(y_true, labelled, labels, None)
+        models = dict(zip(keys, read.values(), strict=True))
+    first = next(iter(models.values()))
+    if first.weights is not None:
+        raise ValueError("rows have weights: for several classes with weights, call bootstrap")
+    if first.codes is None:
+        raise ValueError("y_true must have one label per row, but it is an indicator matrix")
+    of_aucs, moments = class_moments(models, names, average)
+    if not moments.defined:
+        rarest = int(np.argmin(first.n_positives))
+        n = int(first.n_positives[rarest])
+        warn_undefined(
+            "delong's covariance", f"class {show(names[rarest])} has {count_of(n, 'row')}, and two are needed"
+        )
+    return ClassDelongResult(
+        moments.aucs(), moments.covariance(), of_aucs if len(models) > 1 or average is None else None,
+        tuple(first.n_positives.tolist()), tuple((first.n_rows - first.n_positives).tolist()), moments,
+        _several=len(models) > 1 or average is None, labels=names, average=average,
     )  # fmt: skip
 
 
@@ -232,6 +298,8 @@ def delong_test(
     names: PairNames = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
+    average: AveragedAuc = None,
+    labels: ArrayLike | None = None,
     groups: Any = None,
     pos_label: Any = None,
 ) -> SignificanceResult:
@@ -240,15 +308,20 @@ def delong_test(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes: numbers, booleans or strings.
-    score_a, score_b : array-like of shape (n_samples,)
-        Finite scores of the two models.
+        Labels of two classes, or more for matrices: numbers, booleans or strings.
+    score_a, score_b : array-like of shape (n_samples,), or (n_samples, n_classes)
+        Finite scores of the two models; matrices have one column of scores per class.
     names : (str, str), optional
         The models' names in the conclusion; "score_a" and "score_b" by default.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the AUC of `score_a` minus the AUC of `score_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
         Confidence level of the interval; the test is at level ``1 - confidence_level``.
+    average : {None, "macro", "hand_till"}
+        For matrices: whether to test the mean of the classes' AUCs against the rest (the default), or Hand and Till's
+        M.
+    labels : sequence of n_classes labels, optional
+        The class of each column of matrices; by default the labels that occur, sorted.
     groups : array-like of shape (n_samples,), optional
         Cluster of each row (a patient, a user), if rows of a cluster are not independent. The variance is then
         Obuchowski's, and the statistic has Student's t distribution.
@@ -292,10 +365,22 @@ def delong_test(
     """
     check_alpha(confidence_level, alternative)  # fail before the work
     first, second = as_pair_of_names(names, ("score_a", "score_b"))
-    labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
+    if is_matrix(score_a):
+        check_not_given("pos_label", pos_label, "two classes")
+        result = delong(
+            y_true, {first: score_a, second: score_b}, average=average or "macro", labels=labels, groups=groups
+        )
+        of_what = "difference in M" if average == "hand_till" else "difference in macro AUC"
+        return contrast_test(
+            result.moments, [1, -1], compare_two(of_what, first, second),
+            alternative=alternative, confidence_level=confidence_level,
+        )  # fmt: skip
+    for name, value in (("average", average), ("labels", labels)):
+        check_not_given(name, value, "scores of several classes")
+    truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     compared = compare_two("difference in AUC", first, second)
-    moments, clusters = _checked_moments(labels, labelled, groups)
+    moments, clusters = _checked_moments(truth, labelled, groups)
     return contrast_test(
         moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level, clusters=clusters
     )
@@ -449,8 +534,8 @@ class DelongResult(Frozen, Generic[V]):
     aucs: Floats
     covariance: Floats
     names: tuple[Any, ...] | None
-    n_positives: int
-    n_negatives: int
+    n_positives: Any
+    n_negatives: Any
     moments: PlacementMoments | WeightedMoments
     pos_label: Any = None
     doubt: float = 0.0
@@ -466,7 +551,7 @@ class DelongResult(Frozen, Generic[V]):
             for name, values in {"aucs": self.aucs, "standard_errors": self._standard_errors}.items()
         }
         values = ", ".join(f"{name}={text}" for name, text in shown.items())
-        return f"DelongResult({values}, n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+        return f"{type(self).__name__}({values}, n_positives={self.n_positives}, n_negatives={self.n_negatives})"
 
     def __str__(self) -> str:
         models = ["model"] if self.names is None and self.aucs.size == 1 else self._model_names()
@@ -475,7 +560,7 @@ class DelongResult(Frozen, Generic[V]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # the conclusion says that there is no variance
             if len(models) == 2:
-                compared = compare_two("difference in AUC", *models)
+                compared = compare_two(f"difference in {self._what}", *models)
                 test = contrast_test(
                     self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95,
                     clusters=self._clusters,
@@ -483,17 +568,27 @@ class DelongResult(Frozen, Generic[V]):
             elif len(models) > 2:
                 test = self.equality_test()
         rows = [
-            (f"AUC of {model}", format_estimate(float(self.aucs[k]), Interval(float(low[k]), float(high[k])), 0.05))
+            (
+                f"{self._what} of {model}",
+                format_estimate(float(self.aucs[k]), Interval(float(low[k]), float(high[k])), 0.05),
+            )
             for k, model in enumerate(models[:MOST_PRINTED])
         ]
         if len(models) > MOST_PRINTED:
             rows.append((f"... {len(models) - MOST_PRINTED} more", ""))
-        rows.append(("rows", f"{self.n_positives} positive, {self.n_negatives} negative"))
+        rows.append(("rows", self._counted_rows()))
         if self._clusters is not None:
             rows.append(("clusters", f"{self.n_clusters} with the rarer class"))
         if test is None:
             return format_test(f"DeLong's interval{_of_clustered(self._clusters)}", rows, self.caution)
         return format_test(test.test, [*rows, *test._rows()], test.conclusion)
+
+    @property
+    def _what(self) -> str:
+        return "AUC"
+
+    def _counted_rows(self) -> str:
+        return f"{self.n_positives} positive, {self.n_negatives} negative"
 
     def _columns(self) -> Columns:
         low, high = self._quiet_interval()
@@ -708,6 +803,51 @@ class DelongResult(Frozen, Generic[V]):
     def _label_aucs(self) -> str:
         """Return words for the AUCs, with the models' names if they have any."""
         return "the AUCs" if self.names is None else f"the AUCs of {listed(self.names)}"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClassDelongResult(DelongResult[Any]):
+    """AUCs of several classes, or averages of them, and their covariance, as in `DelongResult`.
+
+    Attributes
+    ----------
+    names : tuple or None
+        The labels of the classes; with several models, pairs of a model and a label; with `average`, the models.
+    n_positives, n_negatives : tuple of int
+        Rows of each class, and rows of the others.
+    labels : ndarray of shape (n_classes,)
+        The classes.
+    average : {None, "macro", "hand_till"}
+        Whether the AUCs are of classes, their means, or Hand and Till's M.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]
+    >>> classes = fastevals.ClassRankings(["a", "a", "b", "c", "b", "c"], scores)
+    >>> fastevals.delong(classes)
+    ClassDelongResult(aucs=[0.8125, 1.    , 1.    ], standard_errors=[0.1976, 0.    , 0.    ], n_samples=6)
+    >>> round(fastevals.delong(classes, average="hand_till").standard_error, 4)
+    0.0659
+    """
+
+    labels: NDArray[Any] | None = None
+    average: AveragedAuc = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(sum(self.n_positives))
+
+    @property
+    def _what(self) -> str:
+        return {"macro": "macro AUC", "hand_till": "M"}.get(self.average or "", "AUC")
+
+    def _counted_rows(self) -> str:
+        return f"{self.n_samples} of {len(self.n_positives)} classes"
+
+    def __repr__(self) -> str:
+        return super().__repr__().partition(", n_positives")[0] + f", n_samples={self.n_samples})"
 
 
 def contrast_test(

@@ -51,6 +51,8 @@ class Compared(NamedTuple):
 # Words for each effect: for one model, for both models and for the effect; optionally, a verb and its comparatives.
 PHRASES: dict[str, tuple[Any, ...]] = {
     "difference in AUC": ("the AUC of {}", "the AUCs of {} and {}", "difference"),
+    "difference in macro AUC": ("the macro AUC of {}", "the macro AUCs of {} and {}", "difference"),
+    "difference in M": ("M of {}", "M of {} and {}", "difference"),
     "difference in means": ("the mean of {}", "the means of {} and {}", "difference"),
     "difference in accuracy": ("the accuracy of {}", "the accuracies of {} and {}", "difference"),
     "difference in mean rank": ("the mean rank of {}", "the mean ranks of {} and {}", "difference"),
