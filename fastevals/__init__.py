@@ -35,7 +35,7 @@ _NAMES = {
     "infer.costs.class_decisions": "ClassCosts ClassDecisions RuleCost",
     "infer.costs.decisions": "DecisionCost ModelCosts RowCosts",
     "infer.costs.row_costs": "row_costs",
-    "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",
+    "infer.delong.delong": "ClassDelongResult DelongResult delong delong_test delong_test_unpaired",
     "infer.drift.drift": "ScoreDrift ScoreDrifts score_drift",
     "infer.gain_table": "GainTable GainTables gain_table",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",

@@ -35,6 +35,7 @@ from fastevals.infer.calibration.calibrations import CalibrationEstimate as Cali
 from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
 from fastevals.infer.costs.class_decisions import ClassCosts as ClassCosts
 from fastevals.infer.costs.class_decisions import ClassDecisions as ClassDecisions
+from fastevals.infer.delong.delong import ClassDelongResult as ClassDelongResult
 from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.class_thresholds import ClassThresholds as ClassThresholds
 from fastevals.infer.significance.cochran import CochranResult as CochranResult

@@ -92,6 +92,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     ),
     "gate": lambda **o: fe.gate({"y": Y, "s": S}, "roc_auc >= 0.5", label="y", score="s", n_resamples=99, **o),
     "corrected_resampled_t_test": lambda **o: fe.corrected_resampled_t_test(S, S[::-1], n_train=8, n_test=2, **o),
+    "delong": lambda **o: fe.delong(fe.ClassRankings([0, 1, 2, 0, 1, 2], np.eye(3)[[0, 1, 2, 1, 1, 0]]), **o),
     "delong_test": lambda **o: fe.delong_test(Y, S, S[::-1], **o),
     "confidence_sequence": lambda **o: fe.confidence_sequence([], **o),
     "delong_test_unpaired": lambda **o: fe.delong_test_unpaired(RANKING, RANKING, **o),

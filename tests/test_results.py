@@ -88,6 +88,9 @@ MAKE: dict[str, Callable[[], Any]] = {
     "calibration estimate": lambda: fastevals.calibration(Y, A).ratio,
     "calibration bins": lambda: fastevals.calibration(Y, A, n_bins=3).bins,
     "delong": lambda: fastevals.delong(Y, {"a": A, "b": B}),
+    "delong of classes": lambda: fastevals.delong(
+        fastevals.ClassRankings([0, 1, 2, 0, 1, 2], [[3, 1, 2], [1, 2, 0], [2, 1, 3], [2, 2, 0], [1, 3, 0], [3, 0, 1]])
+    ),
     "delong of one class": lambda: fastevals.delong([1, 1], [[1, 2], [3, 4]]),
     "delong's test": lambda: fastevals.delong_test(Y, A, B),
     "binomial": lambda: fastevals.binomial_error_test([3, 4], 10, 0.3),

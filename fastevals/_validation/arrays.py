@@ -245,6 +245,15 @@ def is_matrix(values: Any) -> bool:
     )
 
 
+def check_only_of_classes(**options: Any) -> None:
+    """Raise if options that apply to scores of several classes are given with one score per row."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} applies only to scores of several classes, in one column per class; got {show(value)}"
+            )
+
+
 def are_matrices(values: Any) -> bool:
     """Return whether values are tables of several models: a mapping of tables, a 3-D array, or a sequence of tables."""
     if isinstance(values, Mapping):

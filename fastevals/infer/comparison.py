@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._execution import run
 from fastevals._kernels.paired import draw_with_factor, factorize
-from fastevals._options import as_flag, check_not_given, show, warn_degenerate, warn_too_few
+from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
-from fastevals._validation.arrays import are_matrices, as_matrices, as_predictions
+from fastevals._validation.arrays import are_matrices, as_matrices, as_predictions, check_only_of_classes
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals.document.frames import Columns, spread, stack
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings, Estimate, make_estimate, resample
@@ -150,7 +150,7 @@ def compare_rankings(
         pairs = compared_pairs(models, reference)
         sample = make_class_sample(y_true, labelled, specs, design)
     else:
-        check_not_given("labels", labels, "scores of several classes")
+        check_only_of_classes(labels=labels)
         labelled, models = _as_models("scores", scores)
         pairs = compared_pairs(models, reference)
         sample = make_score_sample(y_true, labelled, specs, design)

@@ -262,6 +262,10 @@ OWN: dict[str, Any] = {
         "model": range(len(result.aucs)) if result.names is None else result.names,
         **dict(zip(("low", "high"), result.confidence_interval(), strict=True)),
     },
+    "ClassDelongResult": lambda result: {
+        "model": range(len(result.aucs)) if result.names is None else result.names,
+        **dict(zip(("low", "high"), result.confidence_interval(), strict=True)),
+    },
     "BiasVarianceCurve": lambda result: {"param_shift": result.values, **result.parts()},
     "ErrorCurve": lambda result: {
         "train_size": result.values,

@@ -98,6 +98,7 @@ def test_names_text_and_tables():
     assert "AUC of cat" in str(delong(ClassRankings(names, p)))
     assert "40 of 3 classes" in str(delong(ClassRankings(names, p)))
     assert both.n_samples == 40
+    assert repr(both).startswith("ClassDelongResult(aucs=[")
     assert delong(names, np.stack([p, p]), average="macro").equality_test().pvalue == 1
     np.testing.assert_array_equal(
         delong(names, [p, p], average="macro").covariance[0, 0], delong(names, [p, p], average="macro").covariance[0, 1]
@@ -126,7 +127,6 @@ def test_odd_input():
         delong(ClassRankings(y, p, sample_weight=np.ones(20)))
     with pytest.raises(ValueError, match="indicator matrix"):
         delong(ClassRankings(np.eye(3)[y], p))
-    assert (
-        bootstrap(ClassRankings(y, p), "roc_auc", n_resamples=9, rng=0)["roc_auc"].value
-        == delong(ClassRankings(y, p), average="macro").value
-    )
+    exact = bootstrap(ClassRankings(y, p), ["roc_auc", "hand_till"], n_resamples=9, rng=0)
+    assert exact["roc_auc"].value == delong(ClassRankings(y, p), average="macro").value
+    assert exact["hand_till"].value == delong(ClassRankings(y, p), average="hand_till").value

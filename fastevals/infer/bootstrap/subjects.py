@@ -15,6 +15,7 @@ from fastevals._validation.arrays import (
     as_vector,
     as_weights,
     check_one_weight,
+    check_only_of_classes,
     check_same_length,
     is_matrix,
     refuse_weighted,
@@ -140,7 +141,7 @@ def make_sample(
     y_true, predictions = subject
     check_one_weight(design.sample_weight, design.frequency_weight)
     if kind is not CLASSES:
-        check_not_given("labels", design.labels, "scores of several classes")
+        check_only_of_classes(labels=design.labels)
     if design.frequency_weight is not None and (kind in (TARGETS, QUANTILES) or design.groups is not None):
         y_true, predictions, design = _repeated(y_true, predictions, design)
     return make(y_true, predictions, specs, design)

@@ -8,25 +8,18 @@ of deviations. For a single class against the rest it is DeLong's variance.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals.infer.delong.weighted import WeightedMoments
+from fastevals.measure.class_pairs import aucs_by_class, doubled_pairs, hand_till, pair_aucs
 from fastevals.measure.class_scores import ClassScores
 
 Floats = NDArray[np.float64]
 AveragedAuc = Literal[None, "macro", "hand_till"]
-
-
-class RankedAucs(NamedTuple):
-    """AUCs of models and classes, and the deviations of rows, of shape (n_aucs, n_rows)."""
-
-    names: tuple[Any, ...]
-    aucs: Floats
-    deviations: Floats
 
 
 def class_moments(
@@ -63,47 +56,45 @@ def _moved(scores: ClassScores, average: AveragedAuc) -> tuple[Floats, Floats]:
     codes: Any = scores.codes
     sizes = np.bincount(codes, minlength=len(scores.columns))
     if average == "hand_till":
-        return _hand_till(scores.columns, codes, sizes)
-    found = run(lambda k: _one_versus_rest(scores.columns[k], codes == k), range(len(sizes)))
-    aucs, deviations = np.array([auc for auc, _ in found]), np.array([each for _, each in found])
+        return hand_till(pair_aucs(scores)).reshape(1), _moved_from_m(scores.columns, codes, sizes)[None]
+    aucs = aucs_by_class(doubled_pairs(scores), sizes)
+    deviations = np.array(run(lambda k: _moved_from_auc(scores.columns[k], codes == k), range(len(sizes))))
     if average == "macro":
         return aucs.mean(keepdims=True), deviations.mean(axis=0, keepdims=True)
     return aucs, deviations
 
 
-def _one_versus_rest(column: NDArray[Any], own: NDArray[np.bool_]) -> tuple[float, Floats]:
-    """Return the AUC of a class against the rest, and the deviations of rows."""
+def _moved_from_auc(column: NDArray[Any], own: NDArray[np.bool_]) -> Floats:
+    """Return the deviations of rows from the AUC of a class against the rest."""
     n_own, n_rest = int(np.count_nonzero(own)), int(np.count_nonzero(~own))
     if not n_own or not n_rest:
-        return np.nan, np.full(own.size, np.nan)
+        return np.full(own.size, np.nan)
     ranks = _Ranks(column)
     below = ranks.mass_below(~own) / n_rest
     above = 1 - ranks.mass_below(own) / n_own
     placements = np.where(own, below, above)
-    auc = float(placements[own].mean())
-    return auc, (placements - auc) / np.where(own, _root_of_pairs(n_own), _root_of_pairs(n_rest))
+    deviations: Floats = (placements - placements[own].mean()) / np.where(
+        own, _root_of_pairs(n_own), _root_of_pairs(n_rest)
+    )
+    return deviations
 
 
-def _hand_till(columns: NDArray[Any], codes: NDArray[Any], sizes: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return M, and the deviations of rows: of a row's placements in the column of its class, and in other columns."""
+def _moved_from_m(columns: NDArray[Any], codes: NDArray[Any], sizes: NDArray[Any]) -> Floats:
+    """Return the deviations of rows from M: of the placements in the column of a row's class, and in other columns."""
     if not sizes.all():
-        return np.array([np.nan]), np.full((1, codes.size), np.nan)
+        return np.full(codes.size, np.nan)
     n_classes = len(columns)
 
-    def placements(k: int) -> tuple[Floats, float]:
-        """Return what a column adds to each row's deviation, and the sum of the AUCs of its class with others."""
+    def moved(k: int) -> Floats:
+        """Return what a column adds to each row's deviation."""
         own, ranks = codes == k, _Ranks(columns[k])
         below = ranks.mass_below(np.where(own, 0.0, 1 / sizes[codes]))
         above = 1 - ranks.mass_below(own) / sizes[k]
         with_each = np.bincount(codes, np.where(own, 0.0, above), minlength=n_classes) / sizes
-        total = float(with_each.sum())
-        return np.where(own, below - total, above - with_each[codes]), total
+        return np.asarray(np.where(own, below - with_each.sum(), above - with_each[codes]))
 
-    parts = run(placements, range(n_classes))
-    n_pairs = n_classes * (n_classes - 1)
-    value = sum(total for _, total in parts) / n_pairs
-    deviations = sum(moved for moved, _ in parts) / n_pairs / _root_of_pairs(sizes)[codes]
-    return np.array([value]), np.asarray(deviations)[None]
+    total = sum(run(moved, range(n_classes)))
+    return np.asarray(total / (n_classes * (n_classes - 1)) / _root_of_pairs(sizes)[codes])
 
 
 def _root_of_pairs(n: Any) -> Any:

@@ -38,6 +38,7 @@ from fastevals._validation.arrays import (
     as_weights,
     check_finite,
     check_one_weight,
+    check_only_of_classes,
     check_same_length,
     is_matrix,
     refuse_summaries,
@@ -207,12 +208,12 @@ def delong(
     >>> aucs, covariance
     (array([0.75]), array([[0.125]]))
     """
+    check_choice("average", average, AveragedAuc)
     if isinstance(y_true, BaseClassRankings) or are_matrices(scores):
         beside = {"groups": groups, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
         check_not_given("pos_label", pos_label, "two classes")
         return _delong_of_classes(y_true, scores, average, labels, beside)
-    for name, value in (("average", average), ("labels", labels)):
-        check_not_given(name, value, "scores of several classes")
+    check_only_of_classes(average=average, labels=labels)
     if scores is None:
         beside = {
             "groups": groups,
@@ -234,7 +235,6 @@ def _delong_of_classes(
     y_true: Any, scores: Any, average: AveragedAuc, labels: Any, beside: dict[str, Any]
 ) -> ClassDelongResult:
     """Return DeLong's result for AUCs of several classes."""
-    check_choice("average", average, AveragedAuc)
     for name, value in beside.items():
         if value is not None:
             raise ValueError(f"{name} is not allowed with scores of several classes: call bootstrap")
@@ -364,8 +364,9 @@ def delong_test(
     SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
     """
     check_alpha(confidence_level, alternative)  # fail before the work
+    check_choice("average", average, AveragedAuc)
     first, second = as_pair_of_names(names, ("score_a", "score_b"))
-    if is_matrix(score_a):
+    if is_matrix(score_a) and is_matrix(score_b):
         check_not_given("pos_label", pos_label, "two classes")
         result = delong(
             y_true, {first: score_a, second: score_b}, average=average or "macro", labels=labels, groups=groups
@@ -375,8 +376,7 @@ def delong_test(
             result.moments, [1, -1], compare_two(of_what, first, second),
             alternative=alternative, confidence_level=confidence_level,
         )  # fmt: skip
-    for name, value in (("average", average), ("labels", labels)):
-        check_not_given(name, value, "scores of several classes")
+    check_only_of_classes(average=average, labels=labels)
     truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     compared = compare_two("difference in AUC", first, second)
@@ -847,7 +847,7 @@ class ClassDelongResult(DelongResult[Any]):
         return f"{self.n_samples} of {len(self.n_positives)} classes"
 
     def __repr__(self) -> str:
-        return super().__repr__().partition(", n_positives")[0] + f", n_samples={self.n_samples})"
+        return DelongResult.__repr__(self).partition(", n_positives")[0] + f", n_samples={self.n_samples})"
 
 
 def contrast_test(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import as_flag, check_not_given, warn_undefined
-from fastevals._validation.arrays import is_matrix
+from fastevals._validation.arrays import check_only_of_classes, is_matrix
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.permutation.classes import permute_classes
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
@@ -195,7 +195,7 @@ def permutation_test(
         truth, read = CLASSES.read_weighted(y_true, given, labels, None)
         require_needed_probabilities([spec], read)
     else:
-        check_not_given("labels", labels, "scores of several classes")
+        check_only_of_classes(labels=labels)
         truth, predicted = kind.read(y_true, given, pos_label)
         if kind is SCORES:
             check_needed_probabilities({name: spec}, predicted)

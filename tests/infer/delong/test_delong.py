@@ -567,7 +567,7 @@ def test_one_class(label: int, weights: Any) -> None:
         (lambda: delong(Y, {"x": [math.inf, *A[1:]]}), r"scores\['x'\] must be finite, but has 1 infinite value"),
         (lambda: delong(Y, {}), "scores is empty"),
         (lambda: delong(Y, np.zeros((0, 6))), "scores is empty"),
-        (lambda: delong(Y, np.zeros((2, 2, 6))), "scores must be 1-D, or 2-D"),
+        (lambda: delong(Y, np.zeros((2, 2, 2, 6))), "scores must be 1-D, or 2-D"),
         (lambda: delong(Y, ["a"] * 6), "scores must hold numbers, got dtype <U1"),
         (lambda: delong(Y, A, frequency_weight=[1, 1, 0.5, 1, 1, 1]), "whole numbers.*copies.* got 0.5 at row 2"),
         (lambda: delong(Y, A, frequency_weight=[1, 1, -1, 1, 1, 1]), "frequency_weight must not be negative, got -1"),
