@@ -26,12 +26,12 @@ from benches.history import FOLDER
 from fastevals._random import seed_key
 from fastevals.counts import Cells
 from fastevals.infer import bands
-from fastevals.infer.bands import Tube
 from fastevals.infer.bootstrap.bootstrap import METHODS as INTERVALS
 from fastevals.infer.bootstrap.bootstrap import Limits, confidence_interval
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import compute_ranking_moments
+from fastevals.infer.tubes import Tube, studentised_edges
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 
@@ -278,7 +278,7 @@ def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
     tube = Tube.estimate(counts, LEVEL, n_resamples, seed_key("rng", rng))
     found = []
     for curve in CURVES.values():
-        studentised = bands.studentised_edges(counts, curve, None, tube)
+        studentised = studentised_edges(counts, curve, None, tube)
         kolmogorov = bands.kolmogorov_edges(counts, curve, LEVEL, studentised[0])
         found += [_of_band(setting, curve, *each) for each in (studentised, kolmogorov)]
     return np.array(found)

@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._kernels import tubes as kernels
 from fastevals._options import (
     as_flag,
     check_choice,
     check_integer,
     warn_degenerate,
     warn_left_out,
-    warn_too_few,
     warn_undefined,
 )
 from fastevals._random import seed_key
+from fastevals._validation.arrays import refuse_weighted
 from fastevals._validation.curves import as_shares
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.bootstrap.curve_samples import CurveName, CurveSample
-from fastevals.infer.bootstrap.ranking_samples import RankingSample
-from fastevals.infer.bootstrap.samples import Values
-from fastevals.measure.cells import ratio
+from fastevals.infer.class_bands import ClassBand
+from fastevals.infer.tubes import Edges, Tube, precision_at, studentised_edges
+from fastevals.measure.class_scores import BaseClassRankings
 from fastevals.measure.curves.base import Polyline, first_at, limits
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.measure.metric_specs import RankingMetric, metric
+from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.ranking import ranking_of_rows
-from fastevals.measure.registry import Detail
 from fastevals.results import MAX_RESAMPLES, Frozen, check_confidence_level
 
 Floats = NDArray[np.float64]
-Edges = tuple[Floats, Floats, Floats]  # x, low, high
 BandKind = Literal["simultaneous", "pointwise"]
 BandMethod = Literal["studentised", "kolmogorov"]
+ClassAverage = Literal["macro", "micro"]
 PRINTED = 5  # number of points in a printed band
 GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 100}
 
@@ -51,12 +48,13 @@ def confidence_band(
     ranking: Any,
     curve: CurveName = "roc",
     *,
+    average: ClassAverage | None = None,
     kind: BandKind = "simultaneous",
     method: BandMethod | None = None,
     confidence_level: float = 0.95,
     at: ArrayLike | None = None,
     n_resamples: int = 2000,
-    stratified: bool = True,
+    stratified: bool | None = None,
     rng: Any = None,
     progress: bool = False,
 ) -> ConfidenceBand:
@@ -67,10 +65,13 @@ def confidence_band(
 
     Parameters
     ----------
-    ranking : Ranking, RankingSummary or ThresholdCounts
+    ranking : Ranking, RankingSummary, ThresholdCounts or ClassRankings
         The ranking, without row weights.
     curve : {"roc", "precision_recall"}
         True positive rate against false positive rate, or precision against recall.
+    average : {"macro", "micro"}, optional
+        For `ClassRankings`, the average curve that the band is for; "macro" by default. A simultaneous band of the
+        macro precision-recall curve is not available.
     kind : {"simultaneous", "pointwise"}
         Whether the level applies to the whole curve or to each point.
     method : {"studentised", "kolmogorov"}, optional
@@ -85,8 +86,9 @@ def confidence_band(
         a pointwise band has 0, 0.01, ..., 1 (without recall 0, where precision is 1 by convention).
     n_resamples : int
         Number of bootstrap replicates, for a studentised or a pointwise band.
-    stratified : bool
-        Whether replicates of a pointwise band keep the number of rows of each class; a studentised band always does so.
+    stratified : bool, optional
+        Whether replicates keep the number of rows of each class. By default, they do so for two classes (always, for a
+        studentised band) but not for `ClassRankings`, where the rows outside a class are of several classes.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         The seed of the replicates. The same seed gives the same bits at any number of threads.
     progress : bool
@@ -127,6 +129,13 @@ def confidence_band(
     edge is d above the polyline at x + e, and its lower edge is d below the polyline at x - e. Ties only make the band
     more conservative.
 
+    For `ClassRankings`, each replicate draws rows, with the scores of all classes: columns of one row are not
+    independent. The distance is measured from the average curve to the average curve of each replicate. The sizes in
+    the transformation are K^2 / sum(1 / n), over the K classes' numbers of rows for the macro curve, and the numbers of
+    cells for the micro curve; they set the band's shape, and the replicates its width. Replicates without a class are
+    dropped. In simulations with 3 and 10 classes, 95 % bands contained the entire true curve in 94 to 99 % of data
+    sets; `docs/coverage.md` has a table.
+
     All bands compute precision for the share of positives in these rows (without `stratified`, the share varies among
     the replicates of a pointwise band); for another share, the curve would differ. The edges of Kolmogorov's band for
     precision are curved between corners, so its default x values include 0, 0.001, ..., 1.
@@ -161,13 +170,19 @@ def confidence_band(
     >>> fastevals.confidence_band(ranking, kind="pointwise", at=0.5, rng=7).low
     array([0.5])
     """
-    ranking, doubts = ranking_of_rows("ranking", ranking, {"roc_auc": metric("roc_auc")})
-    if doubts:
-        raise ValueError(
-            "ranking must have counts at each positive score, but it has ranges of scores, within which the curve is "
-            "unknown: count the rows in more cells, or use exact=True with enough memory= for one scan"
-        )
+    of_classes = isinstance(ranking, BaseClassRankings)
+    if not of_classes:
+        ranking, doubts = ranking_of_rows("ranking", ranking, {"roc_auc": metric("roc_auc")})
+        if doubts:
+            raise ValueError(
+                "ranking must have counts at each positive score, but it has ranges of scores, within which the curve "
+                "is unknown: count the rows in more cells, or use exact=True with enough memory= for one scan"
+            )
     check_choice("curve", curve, CurveName)
+    if average is not None:
+        check_choice("average", average, ClassAverage)
+        if not of_classes:
+            raise ValueError(f"average applies only to ClassRankings, got {average!r} with one ranking")
     check_choice("kind", kind, BandKind)
     if method is not None:
         check_choice("method", method, BandMethod)
@@ -178,6 +193,19 @@ def confidence_band(
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     x = None if at is None else sorted_unique(as_shares("at", at))
     key = seed_key("rng", rng)
+    keeps = stratified if stratified is None else as_flag("stratified", stratified)
+    if of_classes:
+        mean: ClassAverage = average or "macro"
+        _check_classes(ranking, curve, mean, how, stratified=bool(keeps))
+        of_mean = ClassBand(ranking, mean, n_resamples, key, stratified=bool(keeps), progress=progress)
+        if how == "studentised":
+            edges, undefined = of_mean.studentised(curve, x, level)
+            if undefined:
+                warn_left_out(f"the {curve} band", undefined, n_resamples)
+        else:
+            x = GRIDS[curve] if x is None else x
+            edges, undefined = _percentiles(f"the {curve} band", x, of_mean.replicates(curve, x), alpha)
+        return ConfidenceBand(*edges, curve, kind, how, level, undefined, mean)
     counts, undefined = ranking.counts, 0
     if not (counts.n_pos and counts.n_neg):
         warn_undefined(f"the {curve} band", f"y_true has no {'negatives' if counts.n_pos else 'positives'}")
@@ -190,7 +218,7 @@ def confidence_band(
         edges = studentised_edges(counts, curve, x, Tube.estimate(counts, level, n_resamples, key, progress=progress))
     else:
         x = GRIDS[curve] if x is None else x
-        sample = CurveSample(counts, curve, x, stratified=as_flag("stratified", stratified))
+        sample = CurveSample(counts, curve, x, stratified=keeps is not False)
         (replicates,) = sample.replicates(n_resamples, key, progress=progress)
         edges, undefined = _percentiles(f"the {curve} band", x, replicates, alpha)
     return ConfidenceBand(*edges, curve, kind, how, level, undefined)
@@ -219,6 +247,8 @@ class ConfidenceBand(Frozen):
         Confidence level of the band.
     n_undefined : int
         Number of bootstrap replicates in which a class has no rows; they are dropped.
+    average : {"macro", "micro"} or None
+        The average over several classes.
 
     Examples
     --------
@@ -243,14 +273,16 @@ class ConfidenceBand(Frozen):
     method: Literal["studentised", "kolmogorov", "bootstrap"]
     confidence_level: float
     n_undefined: int = 0
+    average: ClassAverage | None = None
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.x, self.low, self.high))
 
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        average = f", {self.average}" if self.average else ""
         return (
-            f"ConfidenceBand({self.curve}, {self.x.size} points, {self.confidence_level:g} {self.kind}, "
+            f"ConfidenceBand({self.curve}{average}, {self.x.size} points, {self.confidence_level:g} {self.kind}, "
             f"{self.method}{undefined})"
         )
 
@@ -278,21 +310,23 @@ def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tupl
     return (x, low, high), undefined
 
 
-def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Return x and the edges of the tube around the ROC curve; x is FPR, or recall for the precision-recall curve."""
-    roc = curve == "roc"
-    tube = tube if roc else tube.swapped()
-    x = tube.places() if at is None else at
-    least, most = tube.edges(x)
-    if at is not None:
-        return (x, least, most) if roc else (x, _precision(counts, x, most), _precision(counts, x, least))
-    # Both edges are nondecreasing, so between two x they stay within these values; lines between the nodes lie outside.
-    if roc:
-        low, high = least[:-1], most[1:]
-    else:
-        low, high = _precision(counts, x[:-1], most[1:]), _precision(counts, x[1:], least[:-1])
-    before, after = np.append(0, np.arange(low.size)), np.append(np.arange(low.size), low.size - 1)
-    return x, np.minimum(low[before], low[after]), np.maximum(high[before], high[after])
+def _check_classes(ranking: Any, curve: str, average: str, how: str, *, stratified: bool) -> None:
+    """Raise unless there is such a band of rankings of classes."""
+    scores = ranking._scores
+    if scores.weights is not None:
+        refuse_weighted("ranking", ranking)
+    if stratified and scores.codes is None:
+        raise ValueError("stratified=True needs one label per row, but y_true of ranking is an indicator matrix")
+    if how == "kolmogorov":
+        raise ValueError(
+            "method must be 'studentised' for ClassRankings, got 'kolmogorov': columns of a row are related"
+        )
+    if (curve, average, how) == ("precision_recall", "macro", "studentised"):
+        raise ValueError(
+            "average='macro' has no simultaneous band of the precision-recall curve: use average='micro' or "
+            "kind='pointwise'"
+        )
+    check_resampled_rows("ranking", scores.columns.size)
 
 
 def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
@@ -302,7 +336,7 @@ def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floa
     if curve == "roc":
         return _rectangle_union(Polyline(fpr, tpr), right, up, at, np.array([0.0, 1.0]))
     recall, least, most = _rectangle_union(Polyline(tpr, fpr), up, right, at, DENSE)
-    low, high = (_precision(counts, recall, rate) for rate in (most, least))
+    low, high = (precision_at(counts, recall, rate) for rate in (most, least))
     return recall, low, high
 
 
@@ -315,11 +349,6 @@ def _kolmogorov_quantile(chance: float, n: int) -> float:
     from scipy.stats import kstwo
 
     return float(kstwo.ppf(chance, n))
-
-
-def _precision(counts: ThresholdCounts, recall: Floats, fpr: Floats) -> Floats:
-    positives = recall * counts.n_pos
-    return np.where(fpr == 0, 1.0, ratio(positives, positives + fpr * counts.n_neg))
 
 
 def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, among: Floats) -> Edges:
@@ -343,139 +372,3 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
     )  # fmt: skip
     kept = np.append(True, (np.diff(x) > 0) | (np.diff(low) != 0) | (np.diff(high) != 0))
     return x[kept], low[kept], high[kept]
-
-
-# Distances in standard errors; for comparison, a tube's radius is 2.4 to 3.3.
-EDGE_STEP = 0.05  # between the x values of a tube's edges, and between the points at its center
-MEASURED_STEP = 0.1  # between the points whose distance to a replicate is measured
-PIECE = 0.5  # length of the pieces of a line in the ROC plane; such short pieces stay nearly straight
-LEAST_STEP = 0.02  # points closer to the previous one are dropped
-TABLE = 1 << 20  # number of counts whose coordinates are cached
-
-# Adjacent thresholds are drawn as one if the sum of both rates' log odds differs by less than this: between them, the
-# deviation of a replicate changes by about 0.04 standard errors.
-SAME_ODDS = 0.005
-
-
-class Tube(NamedTuple):
-    """The points within a distance of a ROC curve, in coordinates whose unit is a standard error."""
-
-    x: Floats  # points along the curve: coordinates of the false (x) and of the true positive rate (y)
-    y: Floats
-    radius: float  # the largest distance
-    n_neg: int  # rows of each class
-    n_pos: int
-
-    @classmethod
-    def estimate(
-        cls, counts: ThresholdCounts, level: float, n_resamples: int, key: np.uint64, *, progress: bool = False
-    ) -> Tube:
-        """Return the tube that contains the true curve with a confidence of `level`.
-
-        The radius is the quantile of the largest distance between the curve and a replicate. It is at least the
-        quantile for a single point, whose two deviations are normal. Without this minimum, it would be 0 for a perfect
-        ranking, because its replicates are all perfect.
-        """
-        (distances,) = TubeSample(counts).replicates(n_resamples, key, progress=progress)
-        place = math.ceil(Fraction(repr(level)) * (n_resamples + 1)) - 1
-        if place >= n_resamples:
-            warn_too_few("n_resamples", n_resamples, level)
-            radius = math.inf
-        else:
-            radius = max(float(np.partition(distances, place)[place]), math.sqrt(-2 * math.log1p(-level)))
-        n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
-        fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
-        return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), EDGE_STEP, LEAST_STEP), radius, n_neg, n_pos)
-
-    def swapped(self) -> Tube:
-        """Return the tube with its axes swapped: false positive rates against true positive rates."""
-        return Tube(self.y, self.x, self.radius, self.n_pos, self.n_neg)
-
-    def places(self) -> Floats:
-        """Return rates from 0 to 1 whose coordinates are EDGE_STEP apart."""
-        first, last = (kernels.coordinate(count, self.n_neg) for count in (0, self.n_neg))
-        rates = _rates(np.linspace(first, last, math.ceil((last - first) / EDGE_STEP) + 1), self.n_neg)
-        rates[[0, -1]] = 0.0, 1.0  # exactly, despite rounding
-        return rates
-
-    def edges(self, rates: Floats) -> tuple[Floats, Floats]:
-        """Return the lowest and the highest TPR inside the tube at each of several ascending false positive rates."""
-        if math.isinf(self.radius):
-            return np.zeros(rates.size), np.ones(rates.size)
-        radius = math.hypot(self.radius, EDGE_STEP / 2)  # so that discs around points cover the discs around the line
-        places = _coordinates(rates * self.n_neg, self.n_neg)
-        low, high = np.empty(rates.size), np.empty(rates.size)
-        kernels.upper_edge(places, self.x, self.y, radius, high)
-        kernels.upper_edge(-places[::-1], -self.x[::-1], -self.y[::-1], radius, low)
-        low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)  # the discs cause ripples of 1e-4
-        return _rates(-low[::-1], self.n_pos), _rates(high, self.n_pos)
-
-
-class TubeSample(RankingSample):
-    """Rows of a ranking, drawn within each class; `measure` returns how far each draw's curve is from the original."""
-
-    def __init__(self, counts: ThresholdCounts) -> None:
-        counts = counts.take(_distinct_rows(counts))
-        super().__init__(counts, [RankingMetric(lambda counts: 0.0, Detail.POLYLINE)], stratified=True)
-        self._n = int(counts.n_neg), int(counts.n_pos)
-        self._tables = [_coordinates(np.arange(min(n + 1, TABLE)), n) for n in self._n]
-        steps = self._sweep.steps
-        up, right = steps.sizes.astype(np.int64)
-        x, y = np.zeros((2, 2 * up.size + 1))  # false, true positives where a vertical and a step end
-        x[1::2], x[2::2] = np.cumsum(right) - np.where(steps.tied, 0, right), np.cumsum(right)
-        y[1::2] = y[2::2] = np.cumsum(up)
-        length = np.hypot(*(np.diff(_coordinates(each[::2], n)) for each, n in zip((x, y), self._n, strict=True)))
-        self._pieces = np.where(steps.tied, np.maximum(np.ceil(length / PIECE), 1), 1).astype(np.int64)
-        self._points = _points(x, y, self._n, MEASURED_STEP, MEASURED_STEP)
-
-    def workspace(self) -> Any:
-        """Return arrays for the counts of a draw and for its polyline."""
-        return np.zeros_like(self.sizes), np.empty((2, int(self._pieces.sum()) + self._pieces.size + 1))
-
-    def task_size(self) -> int:
-        """Return the number of replicates per task, which depends only on the data."""
-        return super().task_size() if self._few else max(1, min(256, (1 << 19) // self.sizes.size))
-
-    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return the largest distance between a point of the curve and each of n draws."""
-        distances, (x, y), (rights, ups) = np.empty(n), space[1], self._tables
-        tied = self._sweep.steps.tied
-        for k, counts in enumerate(draws):
-            drawn = counts.reshape(2, -1)
-            corners = kernels.trace(*drawn, tied, self._pieces, *self._n[::-1], ups, rights, x, y)
-            distances[k] = kernels.farthest(*self._points, x, y, corners)
-        return [distances]
-
-
-def _distinct_rows(counts: ThresholdCounts) -> NDArray[np.intp]:
-    """Return the first and the last row, and enough rows between them to resolve the deviations of replicates."""
-    rates = ((each + 0.5) / (each[-1] + 1) for each in (counts.tps, counts.fps))
-    odds = sum(np.log(rate) - np.log1p(-rate) for rate in rates)
-    kept = np.append(True, np.diff(np.floor(odds / SAME_ODDS)) > 0)
-    kept[-1] = True
-    return np.flatnonzero(kept)
-
-
-def _coordinates(counts: NDArray[Any], n: int) -> Floats:
-    """Compute `kernels.coordinate` for many counts."""
-    return np.asarray(2 * math.sqrt(n + 0.5) * np.arcsin(np.sqrt((counts + 0.375) / (n + 0.75))))
-
-
-def _rates(coordinates: Floats, n: int) -> Floats:
-    """Return the rates at the given coordinates, clipped to [0, 1]."""
-    angles = np.clip(coordinates / (2 * math.sqrt(n + 0.5)), 0.0, math.pi / 2)
-    return np.clip((np.sin(angles) ** 2 * (n + 0.75) - 0.375) / n, 0.0, 1.0)
-
-
-def _points(right: Floats, up: Floats, n: tuple[int, int], most: float, least: float) -> tuple[Floats, Floats]:
-    """Return coordinates of points on a polyline of counts, with gaps of at most `most` and at least about `least`."""
-    lengths = np.hypot(np.diff(_coordinates(right, n[0])), np.diff(_coordinates(up, n[1])))
-    pieces = np.maximum(np.ceil(lengths / most), 1).astype(np.int64)
-    start = np.repeat(np.arange(pieces.size), pieces)
-    share = (np.arange(start.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)) / pieces[start]
-    between = (np.append(each[start] + share * np.diff(each)[start], each[-1]) for each in (right, up))
-    x, y = (_coordinates(each, rows) for each, rows in zip(between, n, strict=True))
-    along = np.floor(np.append(0.0, np.cumsum(np.diff(x) + np.diff(y))) / least)  # at most 1.42 times the length
-    kept = np.append(True, np.diff(along) > 0)
-    kept[-1] = True
-    return x[kept], y[kept]

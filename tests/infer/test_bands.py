@@ -373,7 +373,7 @@ def test_what_a_band_is():
     x, low, high = band
     assert x.tolist() == [0.25, 0.5]
     told = band.to_dict()
-    assert list(told) == ["x", "low", "high", "curve", "kind", "method", "confidence_level", "n_undefined"]
+    assert list(told) == ["x", "low", "high", "curve", "kind", "method", "confidence_level", "n_undefined", "average"]
     assert told["low"] == low.tolist()
     copy = pickle.loads(pickle.dumps(band))
     assert isinstance(copy, ConfidenceBand)

@@ -16,7 +16,7 @@ from benches.coverage import BANDS, Setting, bands_of
 from fastevals import Ranking, UndefinedMetricWarning, confidence_band, num_threads
 from fastevals._kernels import tubes as kernels
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bands import Tube, TubeSample
+from fastevals.infer.tubes import Tube, TubeSample
 from tests.strategies import BOUNDED, cases
 
 CURVES = ["roc", "precision_recall"]
