@@ -264,6 +264,7 @@ class Section(NamedTuple):
     heading: str = ""  # left out of the text
     size: str = ""  # number of rows
     is_block: bool = True  # whether the page's controls apply to it
+    choice: str = ""  # of sections with the same words, such as "Class", pages show one, which the reader chooses
 
 
 class Fact(NamedTuple):

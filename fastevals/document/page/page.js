@@ -278,14 +278,16 @@
   };
 
   // State, in the controls and in the address ------------------------------------------------------------------------
+  const articles = all("article.block");
+  const picks = articles.flatMap((article, k) => (article.dataset.choice ? [k] : [])); // blocks of which one is shown
   const start = () => {
     const { cost_fp: fp = 1, cost_fn: fn = 1, prior = null } = points.costs;
-    return { by: "chosen", at: null, fp, fn, prior, off: [] };
+    return { pick: picks[0] ?? 0, by: "chosen", at: null, fp, fn, prior, off: [] };
   };
   let state = start();
   const toFragment = () => {
     const first = start();
-    const changed = ["by", "at", "fp", "fn", "prior"].filter((key) => state[key] !== first[key] && state[key] !== null);
+    const changed = ["pick", "by", "at", "fp", "fn", "prior"].filter((key) => state[key] !== first[key] && state[key] !== null);
     const parts = changed.map((key) => `${key}=${state[key]}`);
     if (state.off.length) parts.push(`off=${state.off.join(".")}`);
     return parts.join("&");
@@ -296,6 +298,7 @@
     for (const part of location.hash.slice(1).split("&")) {
       const [key, value] = part.split("=");
       if (key === "by" && Object.hasOwn(rowBy, value)) state.by = value;
+      else if (key === "pick" && picks.includes(number(value ?? ""))) state.pick = +value;
       else if (key === "off") state.off = (value ?? "").split(".").map(Number);
       else if (Object.hasOwn(LEAST, key) && number(value ?? "", -Infinity) >= LEAST[key]) state[key] = +value;
     }
@@ -313,7 +316,7 @@
   const asked = () => state.at ?? between(0.5);
 
   // Showing -----------------------------------------------------------------------------------------------------------
-  const articles = all("article.block");
+  const isHidden = (k) => picks.includes(k) && k !== state.pick;
   const fillRow = (row, m, n, costs) => {
     const hasBoth = m.P && m.N;
     const least = leastCost(m, costs);
@@ -341,7 +344,9 @@
     cost: (_, costs) => `at the least expected cost: ${costText(costs)}`,
   };
   const show = () => {
+    picks.forEach((k) => { articles[k].hidden = isHidden(k); });
     blocks.forEach((block, k) => {
+      if (isHidden(k)) return;
       const costs = { fp: state.fp, fn: state.fn, prior: state.prior ?? block.share, hasPrior: state.prior !== null };
       const found = block.models.map((m) => {
         const row = rowBy[state.by](m, asked(), costs);
@@ -370,8 +375,10 @@
     const names = (some) => some.map((box) => box.closest("label").querySelector("bdi").textContent).join(", ");
     const parts = [`Models: ${names(on) || "none"}${off.length ? ` (hidden: ${names(off)})` : ""}`];
     if (blocks.length) {
-      const costs = { ...state, prior: state.prior ?? blocks[0].share };
-      const note = describe[state.by](asked(), costs) || articles[0].querySelector("h3 .at").dataset.first;
+      const k = picks.length ? state.pick : 0;
+      const costs = { ...state, prior: state.prior ?? blocks[k].share };
+      const note = describe[state.by](asked(), costs) || articles[k].querySelector("h3 .at").dataset.first;
+      if (picks.length) parts.push(`${articles[k].dataset.choice}: ${articles[k].getAttribute("aria-label")}`);
       parts.push(`Counts, rates and pictures are shown ${note}`, `C${costText(costs).slice(1)}`);
     }
     line.textContent = `${parts.join(". ")}.`;
@@ -391,7 +398,8 @@
     find("cost-fn").value = state.fn;
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
     find("ratio-number").value = state.fp ? `${rounded(state.fn / state.fp)} to 1` : "1 to 0";
-    const prior = state.prior ?? blocks[0].share;
+    if (find("pick")) find("pick").value = state.pick;
+    const prior = state.prior ?? blocks[picks.length ? state.pick : 0].share;
     find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
     find("prior-number").value = state.prior ?? +prior.toPrecision(4);
   };
@@ -432,6 +440,7 @@
     ["prior-number", "change", (value) => { if (number(value) >= 0 && number(value) <= 1) state.prior = +value; }],
     ["reset", "click", () => { state = start(); }],
   ];
+  if (find("pick")) controls.push(["pick", "change", (value) => { state.pick = +value; }]);
   if (blocks.length) {
     for (const [id, event, act] of controls) {
       find(id).addEventListener(event, (given) => {

@@ -59,6 +59,7 @@ class Article(NamedTuple):
     tables: Sequence[RichTable]
     live: RichTable | None  # numbers that follow the threshold; each cell's `exact` is its name
     block: int | None  # its place among the blocks; None if the section is not a block
+    choice: str  # what the reader chooses one of several sections by, if there are several
 
 
 def write_page(document: Document, typed: str | None = None) -> str:
@@ -76,6 +77,7 @@ def write_page(document: Document, typed: str | None = None) -> str:
         if parts:
             articles.append(_article(section, parts, n_blocks if section.is_block else None))
     blocks = [k for k, article in enumerate(articles) if article.block is not None]
+    choices = [article for article in articles if article.choice]
     points = document.points()
     return _template().render(  # type: ignore[no-any-return]
         page=document,
@@ -91,7 +93,12 @@ def write_page(document: Document, typed: str | None = None) -> str:
         most_unsorted=MOST_UNSORTED,
         json=_embedded(document.numbers()),
         points=_embedded(points),
-        contents=[(f"part-{k}", article) for k, article in enumerate(articles) if article.heading],
+        choices=choices,
+        contents=[
+            (f"part-{k}", article)
+            for k, article in enumerate(articles)
+            if article.heading and (not article.choice or article == choices[0])
+        ],
         css=(FOLDER / "page.css").read_text(encoding="utf-8"),
         script=(FOLDER / "page.js").read_text(encoding="utf-8"),
     )
@@ -125,6 +132,7 @@ def _article(section: Section, parts: Iterable[Part], block: int | None) -> Arti
         [each for each in tables if each.table.kind not in ("live", *KINDS_ABOVE_PICTURES) and each.rows],
         next((each for each in tables if each.table.kind == "live"), None),
         block,
+        section.choice if block is not None else "",
     )
 
 
