@@ -440,6 +440,10 @@ def report(
     label: str | None = None,
     score: str | Sequence[str] | None = None,
     pred: str | Sequence[str] | None = None,
+    probabilities: Any = None,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    normalize: bool = False,
     target: str | None = None,
     sample_weight: str | None = None,
     frequency_weight: str | None = None,
@@ -489,6 +493,18 @@ def report(
         Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
     pred : str or sequence of str
         Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
+    probabilities : str, sequence of str, or mapping of str to array-like
+        Probabilities of classes instead of scores, one entry per model: a pattern such as ``"forest_*"``, whose ``*``
+        stands for the class in the names of columns; a column of lists; or, by model, arrays of shape (n_samples,
+        n_classes) and frames with a column per class.
+    classes : sequence of label, optional
+        The classes in order, which a column of lists or an array needs if its columns are not in the order of sorted
+        labels.
+    ordered : bool
+        Whether the classes are ordered, which adds the ranked probability score. Columns of an ordered type have their
+        own order.
+    normalize : bool
+        Divide each row's probabilities by their sum; by default sums other than 1 are an error.
     target : str
         Column of the true numbers.
     sample_weight : str, optional
@@ -585,5 +601,9 @@ def report(
     >>> found = fastevals.report(columns, label="y", pred="p", n_resamples=0).to_dict()["blocks"][0]["models"][0]
     >>> found["metrics"]["accuracy"], found["confusion"]
     (0.75, [[2, 0, 0], [0, 1, 0], [1, 0, 0]])
+    >>> columns = {"y": ["cat", "dog", "owl"], "p": [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.4, 0.2]]}
+    >>> found = fastevals.report(columns, label="y", probabilities="p", n_resamples=0).to_dict()["blocks"][0]
+    >>> round(found["models"][0]["metrics"]["log_loss"], 4)
+    0.9608
     """
     ...

@@ -156,7 +156,7 @@ class Metric:
         prediction with the observed rate.
     column : dict of str to int
         Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
-        "classes", and "numbers".
+        "classes", "numbers", "probabilities" of classes, and single "probability classes".
     trials : "rows", "rows by class", "positives", "negatives", "predicted", "predicted negatives" or ""
         The metric is a share of these rows, whose number is taken as fixed; "" if it is no share. A share of all rows
         is "rows" if it counts rows of all classes (accuracy), and "rows by class" if of one class (prevalence).
@@ -397,7 +397,7 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("roc_auc"),
             synonyms="auc auroc auc_roc rocauc roc_auc_score au_roc c_index c_statistic",
             aliases="roc concordance",
-            column={"scores": 1},
+            column={"scores": 1, "probabilities": 1, "probability classes": 1},
             of_pairs=lambda won, pairs: won,
         ),
         _of_ranking(
@@ -425,7 +425,7 @@ METRICS: dict[str, Metric] = {
             synonyms="ap average_precision_score",
             aliases="aupr auprc au_pr",
             certificate="steps",
-            column={"scores": 2},
+            column={"scores": 2, "probabilities": 2, "probability classes": 2},
             area=ranking_metrics.STEPWISE,
         ),
         _of_ranking(
@@ -556,7 +556,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             replicate=_mean_over_rows(probability_metrics.squared_losses),
             synonyms="brier brier_score_loss brier_loss",
-            column={"scores": 1},
+            column={"scores": 1, "probabilities": 5},
             for_classes="multiclass_brier_score",
         ),
         Metric(
@@ -570,7 +570,7 @@ METRICS: dict[str, Metric] = {
             replicate=_mean_over_rows(probability_metrics.log_losses),
             synonyms="logloss cross_entropy binary_crossentropy",
             aliases="nll neg_log_loss",
-            column={"scores": 2},
+            column={"scores": 2, "probabilities": 4},
             for_classes="multiclass_log_loss",
         ),
         Metric(
@@ -586,7 +586,7 @@ METRICS: dict[str, Metric] = {
             optimized_bounds=(-1.0, 1.0),
             synonyms="ece",
             aliases="calibration_error",
-            column={"scores": 3},
+            column={"scores": 3, "probabilities": 7, "probability classes": 5},
         ),
         _of_calibration(
             "RMSCE",
@@ -623,18 +623,33 @@ METRICS: dict[str, Metric] = {
             needs=(),
             replicate=_mean_over_rows(probability_metrics.probabilities),
             in_reports=False,
+            column={"probability classes": 3},
             synonyms="mean_prediction mean_predicted_probability",
         ),
-        _of_classes("M", class_pairs.hand_till, classes="pairs", needs_probabilities=False, synonyms="hand_and_till"),
+        _of_classes(
+            "M",
+            class_pairs.hand_till,
+            classes="pairs",
+            needs_probabilities=False,
+            synonyms="hand_and_till",
+            column={"probabilities": 3},
+        ),
         _of_classes("log loss", class_losses.multiclass_log_loss, greater_is_better=False, bounds=(0.0, math.inf)),
         _of_classes("Brier", class_losses.multiclass_brier_score, greater_is_better=False, bounds=(0.0, 2.0)),
-        _of_classes("RPS", class_losses.ranked_probability_score, greater_is_better=False, synonyms="rps"),
+        _of_classes(
+            "RPS",
+            class_losses.ranked_probability_score,
+            greater_is_better=False,
+            synonyms="rps",
+            column={"probabilities": 6},
+        ),
         _of_classes(
             "top-k accuracy",
             class_losses.top_k_accuracy,
             needs_probabilities=False,
             check_options=class_losses.checked_top_k,
             synonyms="top_k_accuracy_score",
+            column={"probabilities": 9},
         ),
         _of_classes(
             "ECE (top label)",
@@ -644,6 +659,7 @@ METRICS: dict[str, Metric] = {
             influence=Influence.BINS,
             check_options=probability_metrics.checked_bins,
             optimized_bounds=(-1.0, 1.0),
+            column={"probabilities": 8},
         ),
         _of_cells(
             "accuracy",
@@ -652,7 +668,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             best=_fewest_errors,
             synonyms="acc accuracy_score",
-            column={"scores": 1, "labels": 1},
+            column={"scores": 1, "labels": 1, "probabilities": 10},
             trials="rows",
         ),
         _of_cells(
@@ -687,7 +703,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             synonyms="ppv positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
-            column={"scores": 2, "labels": 3, "classes": 1},
+            column={"scores": 2, "labels": 3, "classes": 1, "probability classes": 6},
             trials="predicted",
         ),
         _of_cells(
@@ -697,7 +713,7 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             synonyms="tpr sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
-            column={"scores": 3, "labels": 4, "classes": 2},
+            column={"scores": 3, "labels": 4, "classes": 2, "probability classes": 7},
             trials="positives",
         ),
         _of_cells(
@@ -769,6 +785,7 @@ METRICS: dict[str, Metric] = {
             needs=(),
             synonyms="base_rate positive_share",
             trials="rows by class",
+            column={"probability classes": 4},
         ),
         _of_cells(
             "prediction_rate",
@@ -800,7 +817,7 @@ METRICS: dict[str, Metric] = {
             synonyms="f1_score f1score dice_score",
             aliases="f f_measure dice",
             option_aliases=_averages("f1"),
-            column={"scores": 4, "labels": 5, "classes": 3},
+            column={"scores": 4, "labels": 5, "classes": 3, "probabilities": 12, "probability classes": 8},
         ),
         _of_cells(
             "jaccard",
@@ -817,7 +834,7 @@ METRICS: dict[str, Metric] = {
             cells.balanced_accuracy,
             best=_largest_rates,
             synonyms="bacc balanced_accuracy_score bal_acc",
-            column={"labels": 2},
+            column={"labels": 2, "probabilities": 11},
             is_mean=True,
         ),
         _of_cells(
@@ -851,7 +868,7 @@ METRICS: dict[str, Metric] = {
             aliases="phi",
             certificate="thresholds",
             neutral=0.0,
-            column={"scores": 5, "labels": 6},
+            column={"scores": 5, "labels": 6, "probabilities": 13},
         ),
         _of_cells(
             "cohen_kappa",
@@ -860,7 +877,7 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             needs=(),
             synonyms="kappa cohen_kappa_score cohens_kappa",
-            column={"labels": 7},
+            column={"labels": 7, "probabilities": 14},
         ),
         Metric(
             "hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=(), aliases="hamming"

@@ -275,6 +275,13 @@ def parse_integer(text: str) -> int:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
 
 
+def parse_classes(text: str) -> list[str]:
+    """Return the labels in a list that is separated by commas, as a line of a CSV file."""
+    import csv
+
+    return next(csv.reader([text]), [])
+
+
 # Options --------------------------------------------------------------------------------------------------------------
 
 

@@ -154,7 +154,7 @@ class ClassNumbers(TypedDict):
 class PredictionsModel(TypedDict):
     """A model's numbers in a block."""
 
-    name: Annotated[str, "column of its predictions"]
+    name: Annotated[str, "column of its predictions, or name of its columns of probabilities"]
     metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics; null without intervals"]
     confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null for more than 200 classes"]]
@@ -447,12 +447,17 @@ class ScoresReport(AnyReport):
 
 
 class PredictionsReport(AnyReport):
-    """``fastevals report --pred``: predicted classes or numbers."""
+    """``fastevals report --pred`` or ``--probabilities``: predicted classes, numbers, or probabilities of classes."""
 
-    predicted: Annotated[Literal["classes", "numbers"], "what is predicted"]
-    label: NotRequired[Annotated[str, "column of the true class, if classes are predicted"]]
+    predicted: Annotated[Literal["classes", "numbers", "probabilities"], "what is predicted"]
+    label: NotRequired[Annotated[str, "column of the true class, unless numbers are predicted"]]
     target: NotRequired[Annotated[str, "column of the true values, if numbers are predicted"]]
-    classes: Annotated[list[Label] | None, "the classes that occur; null for numbers"]
+    classes: Annotated[
+        list[Label] | None, "the classes that occur or, for probabilities, have columns; null for numbers"
+    ]
+    ordered: NotRequired[Annotated[bool, "for probabilities: whether the classes are ordered"]]
+    normalized: NotRequired[Annotated[bool, "for probabilities: whether rows were divided by their sums"]]
+    hard: NotRequired[Annotated[list[str], "for probabilities: models that predict only 0 and 1"]]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
     over: Annotated[

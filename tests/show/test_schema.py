@@ -24,6 +24,7 @@ COLUMNS: dict[str, Any] = {
     "k": snapshots.GROUPS % 2, "g": snapshots.GROUPS, "r": (snapshots.SCORES > 0.5).astype(int),
     "f": 1 + snapshots.GROUPS % 3, "v": np.arange(N) // 2,
     "c": snapshots.CLASSES, "a": snapshots.GUESSES, "b": snapshots.OTHER_GUESSES, "d": np.roll(snapshots.CLASSES, 1),
+    **{f"u_{name}": (name == snapshots.GUESSES).astype(int) for name in ("ant", "bee", "cat")},
     "n": snapshots.TARGETS, "p": snapshots.PREDICTED, "q": snapshots.OTHER_PREDICTED,
 }  # fmt: skip
 
@@ -139,6 +140,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*LABELS, "--by", "k", "--against", "rows*.csv", *DROP),
         of_report(*LABELS, "--by", "k", "--trend", "--min-labelled", "0.1"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f", "--reference", "b"),
+        of_report("--label", "c", "--probabilities", "u_*", "--normalize"),
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),
         of_report(*TARGETS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*TARGETS, "--group", "g", "--frequency-weight", "f"),

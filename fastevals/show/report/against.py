@@ -18,7 +18,7 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.infer.bootstrap.unpaired import Resampled, reference_settings, unpaired_differences
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
@@ -149,6 +149,7 @@ class PredictedSide:
     has_many_classes: bool = False  # whether classes are predicted, and none of them is positive
     pos_label: Any = None
     most_sorted: float = math.inf  # rows, above which the median error is not compared
+    labels: NDArray[Any] | None = None  # the classes of columns of probabilities, by number
 
     @property
     def counts(self) -> tuple[int, None]:
@@ -170,8 +171,9 @@ class PredictedSide:
         left_out = {MEDIAN} if rows.true.size > self.most_sorted else set()
         left_out |= {MAPE} if MAPE in metrics and not (rows.true != 0).all() else set()
         metrics = {label: spec for label, spec in metrics.items() if label not in left_out}
-        design = SamplingDesign(units, rows.weights, pos_label=self.pos_label)
-        yield DrawnPart(make_sample((rows.true, rows.predicted[model]), metrics, design), metrics)
+        design = SamplingDesign(units, rows.weights, pos_label=self.pos_label, labels=self.labels)
+        subject = rows.true, rows.predicted[model]
+        yield DrawnPart(make_sample(subject, specs_for(subject, dict[str, Any](metrics)), design), metrics)
 
 
 Side = RowsSide | CellsSide | CountedSide | PredictedSide

@@ -27,30 +27,26 @@ if TYPE_CHECKING:
 HELP = "measure and compare models' scores or predictions in a file"
 USAGE = "%(prog)s [FILE ...] [options]"
 DESCRIPTION = """\
-How good is each model, how certain is that, and do the models really differ?
+How good is each model, how certain is that, and do models really differ?
 
 FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels,
 and a column of scores per model. Scores must be higher for the positive class.
 Several files, a folder, a quoted pattern ('scores/*.parquet') or an address
-(s3://...) are read as one; - is standard input. Without FILE the report is on
-embedded data: three classifiers' scores for "the digit is an 8".
-
-Instead of scores, --pred names columns of predictions: classes with --label,
-numbers with --target.
+(s3://...) are read as one; - is standard input. Without FILE data are embedded.
+Instead of scores, --pred names predictions: classes with --label, numbers with
+--target. --probabilities 'p_*' names a column for each class.
 """
 EPILOG = """\
 examples:
   fastevals report --by fold
   fastevals report clicks.csv --label clicked --score new --score old
   fastevals report loans.parquet --label default --score p --cost-fn 50
-  fastevals report photos.csv --label species --pred old --pred new
+  fastevals report photos.csv --label species --probabilities 'p_*'
   fastevals report houses.csv --target price --pred model --html page.html
 
-Intervals are from a bootstrap (BCa) of the same rows for all models. Intervals
-and p-values of differences are simultaneous over all pairs of models, or pairs
-with the --reference (max-T). Thresholds maximise F1, or minimise cost if costs
-are given; each replicate chooses them again. "-" means undefined, such as 0/0.
-
+Intervals are from a bootstrap (BCa) of the same rows for all models; those of
+differences, and p, are simultaneous (max-T). Thresholds maximise F1 or minimise
+cost, and each replicate chooses them again. "-" means undefined, such as 0/0.
 docs/report.md explains files, intervals, --by, --memory, --out and --html.
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
@@ -72,10 +68,12 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     check_shared(arguments, parser)
     if files and not all(name.endswith(SUMMARY) for name in files):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        if arguments.pred is None and arguments.target is None:
+        if arguments.pred is None and arguments.target is None and arguments.probabilities is None:
             check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
-    elif not files and (arguments.pred or arguments.target):
-        parser.error(f"{'--pred' if arguments.pred else '--target'} goes with a FILE")
+    elif not files:
+        given = next((name for name in ("pred", "target", "probabilities") if getattr(arguments, name)), None)
+        if given is not None:
+            parser.error(f"--{given} goes with a FILE")
 
 
 def run(arguments: argparse.Namespace) -> None:

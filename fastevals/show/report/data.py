@@ -50,6 +50,7 @@ class ReportData:
     against: OtherData | None = None
     files: ReadFiles | None = None
     reference: str | None = None
+    class_facts: ClassFacts | None = None
 
     @property
     def over(self) -> OverValues | None:
@@ -106,13 +107,21 @@ class OtherData:
     only_other: tuple[Any, ...] = ()  # and that only the other rows have
 
 
+class ClassFacts(NamedTuple):
+    """What is known of the classes of probabilities, besides their names."""
+
+    are_ordered: bool
+    hard: tuple[str, ...]  # models whose probabilities are all 0 or 1
+    are_normalized: bool  # whether rows were divided by their sums
+
+
 @dataclass(frozen=True, slots=True)
 class ModelNumbers:
     """One model's numbers in a block."""
 
     name: str  # column of its scores or predictions
     metrics: dict[str, float]  # by title of the column; NaN where undefined
-    classes: OfClasses | None = None  # of predicted classes
+    classes: OfClasses | None = None  # of predicted classes, or probabilities of classes
     bounds: dict[str, Interval] = field(default_factory=dict)  # guaranteed bounds of metrics that are not exact
     auc_variance: float = math.nan  # DeLong's, if means over blocks need it
     # For scores: rows with score >= threshold are predicted positive; NaN if no threshold is best.
@@ -141,6 +150,7 @@ class OfClasses:
     metrics: dict[str, Floats]  # of each class
     intervals: dict[str, Interval] = field(default_factory=dict)  # arrays with an entry for each class
     wilson: dict[str, Interval] = field(default_factory=dict)  # arrays, for proportions whose intervals have no width
+    numbered: NDArray[np.intp] | None = None  # the classes by number, if they are drawn by number
 
 
 class ThresholdRule(NamedTuple):

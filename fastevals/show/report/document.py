@@ -50,7 +50,6 @@ from fastevals.document.result import Result
 from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
-from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.calibrated import COLUMNS, RATIO, calibration_rows, undefined_calibration, written_ratio
 from fastevals.show.report.costs import cost_table
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
@@ -132,6 +131,9 @@ class Report(ReportData, Result):
         How many files were read, and which have no rows; None if the data are not files of rows.
     reference : str or None
         The model that the others are compared with; None if all pairs are compared.
+    class_facts : ClassFacts or None
+        For probabilities of classes, whether the classes are ordered, rows were divided by their sums, and models
+        predict only 0 and 1.
     """
 
     __slots__ = ()
@@ -354,8 +356,8 @@ def _at_threshold(report: ReportData) -> list[str]:
 
 def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Iterator[Part]:
     """Yield the text's tables after the notes, each after an empty line."""
-    error = PROBABILITY_COLUMNS[0]
-    models = [model for model in block.models if not math.isnan(model.metrics.get(error, math.nan))]
+    error, has_scores = PROBABILITY_COLUMNS[0], report.roles.kind == "scores"
+    models = [model for model in block.models if has_scores and not math.isnan(model.metrics[error])]
     tables = [
         _of_models(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
         _calibration_written(report, block),
@@ -403,11 +405,12 @@ def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
     if sizes.size > CLASSES_WRITTEN:
         order = np.argsort(classes.metrics["f1"], kind="stable")[:CLASSES_WRITTEN]
         more = f", the lowest {CLASSES_WRITTEN} of {sizes.size}"
-    columns = [f"{shorten_name(printable(model.name))}, class{more}", "rows", *map(metric_title, EACH_CLASS)]
+    names = list(classes.metrics)
+    columns = [f"{shorten_name(printable(model.name))}, class{more}", "rows", *map(metric_title, names)]
     rows = [
         Row(
             format_label(labels[k].item()),
-            [f"{sizes[k]:g}", *(format_number(classes.metrics[name][k]) for name in EACH_CLASS)],
+            [f"{sizes[k]:g}", *(format_number(classes.metrics[name][k]) for name in names)],
         )
         for k in order.tolist()
     ]
@@ -441,7 +444,7 @@ def _pairs(block: ReportBlock, kind: str) -> Sequence[ModelPair]:
 
 def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
     names = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
-    if AUC in names:
+    if AUC in names and report.roles.kind == "scores":
         names.insert(names.index(AUC) + 1, GINI)
     titles = list(map(metric_title, names))
     if report.roles.kind == "scores":
@@ -449,7 +452,11 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
     note = threshold_note(report) if report.roles.kind == "scores" else ""
     yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names), note=note)
     if report.roles.kind == "labels":
-        yield _class_table(block)
+        yield _class_table(block.models)
+    elif report.roles.kind == "probabilities":  # with many columns each
+        for model in block.models:
+            name = f" of {shorten_name(printable(model.name))}" * (len(block.models) > 1)
+            yield _class_table([model])._replace(title=f"Classes{name}")
     calibrated = calibration_rows(block.models, with_intervals=report.plan is not None)
     yield Table("calibration", "Calibration", ["Model", *COLUMNS], calibrated)
     for model in block.models:
@@ -459,15 +466,16 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
         yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names), note=note)
 
 
-def _class_table(block: ReportBlock) -> Table:
+def _class_table(of_models: Iterable[ModelNumbers]) -> Table:
     """Return a row for each class with the metrics of each model; cells are empty where a model lacks the class."""
-    models = [(model, model.classes) for model in block.models if model.classes is not None]
+    models = [(model, model.classes) for model in of_models if model.classes is not None]
     several = len(models) > 1
+    names = list(models[0][1].metrics) if models else []
     rows_of: dict[Any, float] = {}
     rank: dict[str, dict[Any, int]] = {}  # of each label, by model
     columns, places = ["Class", "rows"], [-1]
     for place, (model, classes) in enumerate(models):
-        for name in EACH_CLASS:
+        for name in names:
             of_model = f" of {shorten_name(printable(model.name))}" if several else ""
             columns.append(f"{metric_title(name)}{of_model}")
             places.append(place if several else -1)
@@ -479,7 +487,7 @@ def _class_table(block: ReportBlock) -> Table:
         cells: list[Any] = [Count(rows_of[label])]
         for model, classes in models:
             k = rank[model.name].get(label)
-            cells += ["" if k is None else _class_cell(classes, name, k) for name in EACH_CLASS]
+            cells += ["" if k is None else _class_cell(classes, name, k) for name in names]
         rows.append(Row(format_label(label), cells))
     return Table("classes", "Classes", columns, rows, places)
 

@@ -19,7 +19,7 @@ from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import ReadFiles
 from fastevals.results import Interval, as_json
 from fastevals.show.report.calibrated import calibration_values
-from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
+from fastevals.show.report.data import ClassFacts, ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.notes import (
@@ -63,6 +63,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **({} if has_scores else {"predicted": REPORT_KINDS[kind].predicted}),
             ROLES[kind][0]: roles.truth,
             **({} if has_scores else {"classes": report.labels}),
+            **({} if report.class_facts is None else _class_facts(report.class_facts)),
             "pos_label": report.pos_label,
             **{OPTION_NAMES.get(role, role): column for role, column in roles.weights.items()},
             "by": None if not roles.by else roles.by[0] if len(roles.by) == 1 else list(roles.by),
@@ -86,6 +87,11 @@ def report_values(report: ReportData) -> dict[str, Any]:
     elif overs:
         (values["over"],) = overs
     return values
+
+
+def _class_facts(facts: ClassFacts) -> dict[str, Any]:
+    """Return what is known of the classes of probabilities."""
+    return {"ordered": facts.are_ordered, "normalized": facts.are_normalized, "hard": facts.hard}
 
 
 def files_values(files: ReadFiles | None) -> dict[str, Any] | None:

@@ -1,10 +1,11 @@
-"""The differences between reports on scores, predicted classes and predicted numbers."""
+"""The differences between reports on scores, predicted classes, class probabilities and predicted numbers."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 AUC, GINI = "roc_auc", "gini"
+RATIO_OF_CLASS = "ratio"  # of the probabilities of a class to its rows
 ERROR = "root_mean_squared_error"
 MAPE = "mean_absolute_percentage_error"
 
@@ -31,6 +32,10 @@ REPORT_KINDS = {
     ),
     "labels": ReportKind(
         "classes", "a prediction", ("row",), ("f1", "F1 (macro)", "accuracy"), NOTHING, CLASS_METRICS, "accuracy",
+    ),
+    "probabilities": ReportKind(
+        "probabilities", "finite probabilities", ("row",), (AUC, "log_loss", "accuracy"), NOTHING,
+        (AUC, "log_loss", "F1 (macro)"), "accuracy",
     ),
     "targets": ReportKind(
         "numbers", "a prediction", ("row",), NUMBER_METRICS, NOTHING, NUMBER_METRICS, ERROR,

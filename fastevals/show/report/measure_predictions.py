@@ -1,4 +1,4 @@
-"""Measure models' predictions, classes or numbers, with intervals from one bootstrap per block."""
+"""Measure models' predictions (classes, their probabilities, or numbers), with a bootstrap per block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.bootstrap.bootstrap import FEWEST_REPLICATES, BootstrapResult, bootstrap
-from fastevals.infer.comparison import ModelComparison, compare_predictions
+from fastevals.infer.comparison import ModelComparison, compare_predictions, compare_rankings
 from fastevals.infer.means import accuracies, median_interval, root_mean_squares
 from fastevals.infer.proportions import share_interval
 from fastevals.many.group_values import GroupValues
@@ -30,7 +30,7 @@ from fastevals.reading.segments import RowSegments, Whole
 from fastevals.results import Interval, check_confidence_level
 from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics
 from fastevals.show.report.against import OtherSides, PredictedSide, Side, check_blocks
-from fastevals.show.report.data import ErrorShape, ModelNumbers, OfClasses, ReportBlock
+from fastevals.show.report.data import ClassFacts, ErrorShape, ModelNumbers, OfClasses, ReportBlock
 from fastevals.show.report.intervals import (
     BCA,
     IntervalPlan,
@@ -40,18 +40,28 @@ from fastevals.show.report.intervals import (
     read_intervals,
 )
 from fastevals.show.report.kinds import MAPE
+from fastevals.show.report.measure_class_probabilities import (
+    DRAWS_PER_CLASS,
+    EACH_PROBABILITY,
+    measure_probabilities,
+    most_probable,
+    probability_specs,
+)
 from fastevals.show.report.over_differences import with_differences_of_predictions
 from fastevals.show.report.over_values import DividedRows, OverValues, have_blocks
 
 Floats = NDArray[np.float64]
 
-OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # by their names in a bootstrap
+OF_EACH, OF_EACH_PROBABILITY = (  # by their names in a bootstrap
+    {f"{name} of each class": spec for name, spec in specs.items()} for specs in (EACH_CLASS, EACH_PROBABILITY)
+)
 SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are proportions: the axis to sum
 MOST_ESTIMATED = 100  # classes, above which they have no intervals
 NORMAL = "normal"
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",
+    "probabilities": "Each class is ranked against the rest; costs and thresholds of classes are not measured.",
     "targets": "Predicted numbers have errors but no classes, so there are no costs or thresholds.",
 }
 
@@ -66,9 +76,13 @@ class MeasurePredictions(NamedTuple):
     progress: bool
     is_trend: bool = False  # whether the values are those of a trend, which may be many
     other: OtherSides | None = None  # other rows, with which each block is compared
+    labels: NDArray[Any] | None = None  # the classes of probabilities, in the order of columns
+    facts: ClassFacts | None = None  # about these classes
 
     def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
         """Return the metrics; relative errors only if no target is zero."""
+        if self.labels is not None and self.facts is not None:
+            return probability_specs(self.labels.size, are_ordered=self.facts.are_ordered)
         if self.classes is not None:
             return class_metrics(self.classes)
         return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
@@ -103,7 +117,8 @@ class MeasurePredictions(NamedTuple):
     def side(self, rows: PredictedRows) -> PredictedSide:
         """Return rows as a side of a comparison with other rows."""
         pos_label = None if self.classes is None else self.classes.pos_label
-        return PredictedSide(rows, self.kind == "labels" and pos_label is None, pos_label, MOST_SORTED)
+        labels = None if self.labels is None else np.arange(self.labels.size)
+        return PredictedSide(rows, self.kind == "labels" and pos_label is None, pos_label, MOST_SORTED, labels)
 
     def sides(self, rows: PredictedRows, groupings: Sequence[DividedRows], segments: RowSegments) -> dict[Any, Side]:
         """Return the rows of each block, and all rows if a column divides them, by key."""
@@ -143,7 +158,10 @@ class MeasurePredictions(NamedTuple):
         n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
-            if self.classes is not None:
+            if self.labels is not None:
+                level = None if self.plan is None or n_groups == 1 else self.plan.confidence_level
+                models = measure_probabilities(rows, metrics, self.labels, level)
+            elif self.classes is not None:
                 models = self._measure_classes(rows, metrics)
             else:
                 models = _measure_numbers(rows, metrics, is_pictured)
@@ -178,10 +196,11 @@ class MeasurePredictions(NamedTuple):
         is_sorted = self.kind == "targets" and rows.true.size > MOST_SORTED
         if is_sorted:
             specs.pop(MEDIAN, None)
-        if self.classes is not None and self.classes.labels.size <= MOST_ESTIMATED:
+        labels = self.labels if self.classes is None else self.classes.labels
+        if labels is not None and labels.size <= MOST_ESTIMATED:
             each = {
                 label: spec
-                for label, spec in OF_EACH.items()
+                for label, spec in (OF_EACH if self.labels is None else OF_EACH_PROBABILITY).items()
                 if any(np.isfinite(model.classes.metrics[spec.name]).any() for model in models if model.classes)
             }
         if not specs:
@@ -204,7 +223,9 @@ class MeasurePredictions(NamedTuple):
         if plan is None or plan.budget is None or is_counted:
             return None if plan is None else plan.n_resamples
         least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
-        return min(plan.n_resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
+        drawn = rows.true.size * len(rows.predicted)
+        drawn *= 1 if self.labels is None else DRAWS_PER_CLASS * self.labels.size
+        return min(plan.n_resamples, max(least, plan.budget // drawn))
 
     def _resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
         """Bootstrap all models in one call."""
@@ -215,20 +236,27 @@ class MeasurePredictions(NamedTuple):
         }  # fmt: skip
         if self.classes is not None and self.classes.pos_label is not None:
             settings["pos_label"] = self.classes.pos_label
+        if self.labels is not None:
+            settings["labels"] = np.arange(self.labels.size)
         if len(rows.predicted) > 1:
             settings["reference"] = self.plan.reference
+            if self.labels is not None:
+                return compare_rankings(rows.true, rows.predicted, metrics=specs, **settings)
             return compare_predictions(rows.true, rows.predicted, metrics=specs, **settings)
         (only,) = rows.predicted.values()
         return bootstrap((rows.true, only), specs, **settings)
 
     def over(self, grouped: DividedRows, rows: PredictedRows) -> OverValues:
         """Measure one metric for each value: accuracy, with Wilson's interval, or the root mean squared error."""
+        if self.labels is not None:
+            rows = most_probable(rows)
         by, values, codes = grouped
+        is_of_classes = self.classes is not None or self.labels is not None
         n, n_samples = len(values), np.bincount(codes, minlength=len(values))
         has_intervals = self.plan is not None and rows.groups is None
         level = self.plan.confidence_level if self.plan is not None else 0.95
-        measure = accuracies if self.classes is not None else root_mean_squares
-        name = "accuracy" if self.classes is not None else "root_mean_squared_error"
+        measure = accuracies if is_of_classes else root_mean_squares
+        name = "accuracy" if is_of_classes else "root_mean_squared_error"
         metrics = {}
         for model, predicted in rows.predicted.items():
             numbers, ends = measure(rows.true, predicted, codes, rows.weights, n, level)
@@ -283,12 +311,18 @@ def with_class_intervals(
     matrix = model.classes.matrix
     found: dict[str, Interval] = {}
     order = np.argsort(result.labels, kind="stable")  # the positive class of two is last
-    places = order[np.searchsorted(result.labels[order], matrix.labels)]
+    labels = matrix.labels if model.classes.numbered is None else model.classes.numbered
+    places = order[np.searchsorted(result.labels[order], labels)]
     for label, spec in each.items():
         estimate = result[label].estimates[model.name] if isinstance(result, ModelComparison) else result[label]
         ends: Any = estimate.confidence_interval  # of each class
         low, high = ends
         found[spec.name] = Interval(low[places], high[places])
+    found = {
+        name: {**model.classes.intervals, **found}[name]
+        for name in model.classes.metrics
+        if name in found or name in model.classes.intervals
+    }
     wilson: dict[str, Interval] = {}
     if confidence_level is not None:
         right, alpha = np.diag(matrix.counts), check_confidence_level(confidence_level)[1]

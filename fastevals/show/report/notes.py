@@ -65,6 +65,8 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         rows = f" row{'s' * (report.n_weightless != 1)}" if has_scores else ""
         left_out = f", {report.n_weightless}{rows} of weight zero left out" if report.n_weightless else ""
         yield "copies" if roles.are_copies else "weight", printable(roles.weight) + left_out
+    if report.class_facts is not None and report.class_facts.are_normalized:
+        yield "divided", "each row's probabilities are divided by their sum"
     if report.left_out.n_rows:
         segments, measured = roles.segments, set(map(report.key, report.blocks))
         none_left = segments.ascending(report.left_out.by_value.keys() - measured, {}) if report.blocks else []
@@ -153,6 +155,8 @@ def _truth(report: ReportData) -> tuple[str, str]:
         return "target", truth
     if labels is None:
         return "label", truth + known
+    if report.class_facts is not None:
+        return "label", f"{truth}, {len(labels)} {'ordered ' * report.class_facts.are_ordered}classes"
     if len(labels) == 2 and positive is None:
         known = f"; name the positive class with {option('pos_label')} for its precision, recall and F1"
     return "label", f"{truth}, {len(labels)} class{'es' * (len(labels) != 1)}{known}"
@@ -406,6 +410,8 @@ def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
         if has_scores and not count
     ]
     lacking, notes = [], []
+    if report.class_facts is not None:
+        return list(_undefined_of_classes(report, block))
     if none := [printable(model.name) for model in block.models if model.threshold == math.inf]:
         notes.append(f"threshold none: {listed(none)} {'predicts' if len(none) == 1 else 'predict'} no row positive")
     for name in columns:
@@ -418,6 +424,44 @@ def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
         subject = describe_block(block.by, block.value)
         notes.insert(0, f"{subject} has no {missing[0]}: {listed(lacking, 9)} {_are(lacking)} undefined")
     return notes
+
+
+def _undefined_of_classes(report: ReportData, block: ReportBlock) -> Iterator[str]:
+    """Say which classes have no rows, and which metrics are therefore undefined."""
+    undefined = [name for name in report.metrics if all(math.isnan(model.metrics[name]) for model in block.models)]
+    rows = _rows_of_classes(block)
+    absent = [format_label(label) for label, n in rows.items() if not n]
+    titles = [*map(metric_title, undefined)]
+    if absent:
+        what = f": {listed(titles, 9)} {_are(titles)} undefined" if titles else ""
+        yield f"no rows of {listed(absent, MOST_NAMED)}{what}"
+    elif titles:
+        yield f"{listed(titles, 9)} {_are(titles)} undefined"
+
+
+def _rows_of_classes(block: ReportBlock) -> dict[Any, float]:
+    """Return the number of rows, or their weight, of each class of probabilities."""
+    classes = block.models[0].classes
+    assert classes is not None
+    return dict(zip(classes.matrix.labels.tolist(), classes.matrix.counts.sum(axis=1).tolist(), strict=True))
+
+
+def _class_cautions(report: ReportData, block: ReportBlock) -> Iterator[str]:
+    """Yield caveats on probabilities of classes: models that predict classes with certainty, and rare classes."""
+    if report.class_facts is None:
+        return
+    if hard := [*map(printable, report.class_facts.hard)]:
+        yield (
+            f"all probabilities of {listed(hard)} are 0 or 1, which are predicted classes: metrics of rankings and "
+            f"probabilities need the model's probabilities; for classes alone, use {option('pred')}"
+        )
+    few = {label: n for label, n in _rows_of_classes(block).items() if 0 < n < ROUGH}
+    if few and block.total_weight is None and report.plan is not None:
+        names = [f"{format_label(label)} ({n:g})" for label, n in few.items()]
+        yield (
+            f"fewer than {ROUGH} rows of {listed(names, MOST_NAMED)}: intervals of averages over classes and of these "
+            "classes are rough"
+        )
 
 
 def _are(names: Sequence[str]) -> str:
@@ -441,7 +485,8 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     return [
         *taken,
         *(() if block.costs is None else block.costs.cautions),
-        *_loss_cautions(block),
+        *_loss_cautions(report, block),
+        *_class_cautions(report, block),
         *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
         *_other_cautions(report, block),
         *(_on_flat_classes(*each) for each in flat),
@@ -476,7 +521,7 @@ def _other_cautions(report: ReportData, block: ReportBlock) -> Iterator[str]:
         )
 
 
-def _loss_cautions(block: ReportBlock) -> list[str]:
+def _loss_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Say why models have no probability metrics, or an infinite log loss."""
     if LOG_LOSS not in block.models[0].metrics:
         return []
@@ -485,10 +530,14 @@ def _loss_cautions(block: ReportBlock) -> list[str]:
     notes = []
     if certain:
         names = listed(list(map(printable, certain)))
-        notes.append(
-            f"log loss of {names} is infinite: some rows with a probability of exactly 0 or 1 belong to the other "
-            "class. Clip probabilities to a range such as [0.001, 0.999], or compare Brier scores"
+        some, hint = (
+            "a probability of exactly 0 or 1 belong to the other class",
+            "Clip probabilities to a range such as",
         )
+        hint += " [0.001, 0.999]"
+        if report.class_facts is not None:
+            some, hint = "probability 0 of a class belong to this class", "Mix in a small share of equal probabilities"
+        notes.append(f"log loss of {names} is infinite: some rows with {some}. {hint}, or compare Brier scores")
     if missing and len(missing) < len(block.models):
         names, titles = listed([*map(printable, missing)]), listed([*map(metric_title, PROBABILITY_COLUMNS)])
         notes.append(f"{titles} of {names} are undefined: scores outside [0, 1] are not probabilities")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._choices import OnInvalid
-from fastevals.show.commands import parse_number
+from fastevals.show.commands import parse_classes, parse_number
 from fastevals.show.options import (
     CONFIDENCE,
     ENCODING,
@@ -25,6 +25,7 @@ from fastevals.show.options import (
 )
 
 SCORES, ROWS = "scores", "columns of rows"  # the only data that some options go with
+PROBABILITIES = "probabilities of classes"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,24 @@ class ReportOptions:
         "P", "column of a model's predictions; repeat for more",
         """str or sequence of str: Columns of predictions instead of scores, one per model: classes, or numbers with
         `target`.""", repeats=True, is_column=True)
+    probabilities: Any = own(
+        "P", "a model's columns of class probabilities, 'p_*'",
+        """str, sequence of str, or mapping of str to array-like: Probabilities of classes instead of scores, one entry
+        per model: a pattern such as ``"forest_*"``, whose ``*`` stands for the class in the names of columns; a column
+        of lists; or, by model, arrays of shape (n_samples, n_classes) and frames with a column per class.""",
+        repeats=True)
+    classes: Sequence[Any] | None = own(
+        "LABELS", "classes of --probabilities in order: low,middle,high",
+        """sequence of label, optional: The classes in order, which a column of lists or an array needs if its columns
+        are not in the order of sorted labels.""", parse=parse_classes, goes_with=PROBABILITIES)
+    ordered: bool = own(
+        "", "the classes are ordered: add the RPS",
+        """bool: Whether the classes are ordered, which adds the ranked probability score. Columns of an ordered type
+        have their own order.""", default=False, goes_with=PROBABILITIES)
+    normalize: bool = own(
+        "", "divide each row's probabilities by their sum",
+        "bool: Divide each row's probabilities by their sum; by default sums other than 1 are an error.",
+        default=False, goes_with=PROBABILITIES)
     target: str | None = own(
         "T", "column of the true numbers, with --pred", "str: Column of the true numbers.", is_column=True)
     sample_weight: str | None = own(

@@ -1,4 +1,4 @@
-"""`fastevals.report`, for scores and for predicted classes or numbers; source.py reads and measures them."""
+"""`fastevals.report`, for scores and for predictions; source.py reads and measures them."""
 
 from __future__ import annotations
 
@@ -48,5 +48,9 @@ def report(data: Any = None, **options: Any) -> Report:
     >>> found = fastevals.report(columns, label="y", pred="p", n_resamples=0).to_dict()["blocks"][0]["models"][0]
     >>> found["metrics"]["accuracy"], found["confusion"]
     (0.75, [[2, 0, 0], [0, 1, 0], [1, 0, 0]])
+    >>> columns = {"y": ["cat", "dog", "owl"], "p": [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.4, 0.2]]}
+    >>> found = fastevals.report(columns, label="y", probabilities="p", n_resamples=0).to_dict()["blocks"][0]
+    >>> round(found["models"][0]["metrics"]["log_loss"], 4)
+    0.9608
     """
     return build_report(data, ReportOptions(**options))

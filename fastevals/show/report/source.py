@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -33,6 +33,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.files import expand_files, open_source
+from fastevals.reading.model_columns import add_arrays, model_columns
 from fastevals.reading.named_files import FILE, as_paths, names_of_files, open_named_files
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.segments import Whole
@@ -41,7 +42,7 @@ from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
-from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
+from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_probabilities, read_targets
 from fastevals.show.report.against import OtherSides, OtherTotals
 from fastevals.show.report.costs import (
     check_cost_options,
@@ -49,7 +50,7 @@ from fastevals.show.report.costs import (
     refuse_costs,
     refuse_unread,
 )
-from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
+from fastevals.show.report.data import ClassFacts, ModelNumbers, ReportBlock, ThresholdRule
 from fastevals.show.report.document import Report
 from fastevals.show.report.intervals import (
     IntervalPlan,
@@ -74,7 +75,7 @@ from fastevals.show.report.measure_predictions import (
     measure_matrix,
     with_class_intervals,
 )
-from fastevals.show.report.options import ROWS, SCORES, ReportOptions
+from fastevals.show.report.options import PROBABILITIES, ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import DividedRows
 from fastevals.show.report.read_scores import (
     ReadScores,
@@ -99,10 +100,16 @@ DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
-    is_predicted = options.pred is not None or options.target is not None
+    others = [name for name in ("probabilities", "pred", "target") if getattr(options, name) is not None]
+    is_predicted = bool(others)
     if options.score is not None and is_predicted:
-        other = "pred" if options.pred is not None else "target"
-        raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
+        raise ValueError(
+            f"{option('score')} and {option(others[0])} exclude each other: scores, or what models predict"
+        )
+    if options.probabilities is None:
+        refuse(options, PROBABILITIES, "")
+    elif len(others) > 1:
+        raise ValueError(f"{option(others[0])} and {option(others[1])} exclude each other")
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     options = checked(options)
     if not (is_predicted or counts_predictions(data)):
@@ -312,6 +319,8 @@ class OpenedPredictions(NamedTuple):
     left_out: LeftOut
     files: ReadFiles | None
     clusters: Any = None  # values of the column of clusters; rows have indices into them
+    labels: list[Any] | None = None  # the classes of probabilities
+    facts: ClassFacts | None = None  # about these classes
 
     def with_groups(self, groups: NDArray[np.intp]) -> OpenedPredictions:
         """Return the same predictions with other numbers of the clusters."""
@@ -322,7 +331,9 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
     """Read the rows of predictions."""
     label, target, by, groups = options.label, options.target, tuple(options.by or ()), options.groups
     sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
-    models = tuple(options.pred or ())
+    models, given = tuple(options.pred or ()), options.probabilities
+    if given is not None:
+        data, models = given_models(data, options)
     if label is not None and target is not None:
         raise ValueError(
             f"{option('target')} names a column of numbers, {option('label')} a column of classes: give only one"
@@ -331,12 +342,15 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         raise ValueError(
             f"{option('pos_label')} goes with {option('label')}; {option('target')} names a column of numbers"
         )
-    for name, value in (("label", label or target), ("pred", models)):
+    if given is not None and options.pos_label is not None:
+        raise ValueError(f"{option('pos_label')} goes with scores and predicted classes, not {option('probabilities')}")
+    for name, value in (("label", label or target), ("probabilities" if given is not None else "pred", models)):
         if not value:
             other = f" (or {option('target')}, of numbers)" if name == "label" else ""
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
-    models = with_reference_first(models, options.reference)
+    if given is None:
+        models = with_reference_first(models, options.reference)
     by_file = options.trend and not by
     if by_file:
         as_paths(data)
@@ -345,16 +359,33 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         "by": by,
         "cross": options.cross,
         "groups": groups,
-        "kind": "labels" if target is None else "targets",
+        "kind": "probabilities" if given is not None else "labels" if target is None else "targets",
     }
-    roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
+    columns_of_models = () if given is not None else models
+    roles = ColumnRoles.checked(str(label or target), columns_of_models, sample_weight, frequency_weight, **others)
     called = roles.message_names()
     rules = row_rules(options)
     source = (open_named_files if by_file else open_source)(data, roles.request(rules, form))
-    columns = join_columns(source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules)
+    if given is not None:
+        n_classes = None if options.classes is None else len(options.classes)
+        source, found = model_columns(source, models, called, n_classes)
+        models = with_reference_first([each.model for each in found], options.reference)
+        roles = replace(roles, models=models, class_columns=tuple(found))
+        called = roles.message_names()
+    columns = join_columns(
+        source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules, together=roles.together
+    )
     with naming_rows(columns.line, dropping()):
-        classes = None
-        if roles.kind == "labels":
+        classes = labels = facts = None
+        if roles.kind == "probabilities":
+            of_classes = read_probabilities(
+                columns, roles.truth, roles.class_columns, classes=options.classes, ordered=options.ordered,
+                normalize=options.normalize,
+            )  # fmt: skip
+            true, predicted, labels = of_classes.true, of_classes.predicted, of_classes.labels
+            predicted = {name: predicted[name] for name in models}
+            facts = ClassFacts(of_classes.are_ordered, of_classes.hard, options.normalize)
+        elif roles.kind == "labels":
             read = read_classes(columns, roles.truth, models, options.pos_label)
             true, predicted, classes = read.true, read.predicted, read.classes
         else:
@@ -372,8 +403,26 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
         rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
         groupings = [grouped.take(kept) for grouped in groupings]
     return OpenedPredictions(
-        columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out, source.files, clusters
-    )
+        columns.data, roles, rows, groupings, classes, n_weightless, columns.left_out, source.files, clusters,
+        labels, facts,
+    )  # fmt: skip
+
+
+def given_models(data: Any, options: ReportOptions) -> tuple[Any, tuple[Any, ...]]:
+    """Return the data with the arrays of --probabilities, if they are arrays, and where each model's columns are."""
+    given = options.probabilities
+    if isinstance(given, Mapping):
+        if options.against is not None:
+            raise ValueError(f"{option('against')} goes with {option('probabilities')} that name columns, not arrays")
+        data, found = add_arrays(data, given)
+        return data, tuple(found)
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
+        raise ValueError(
+            f"{option('probabilities')} must be a pattern such as 'p_*', a column of lists, several of these, or a "
+            f"mapping of models to arrays, got {show(given)}"
+        )
+    return data, tuple(names)
 
 
 def open_other_predictions(
@@ -389,6 +438,8 @@ def open_other_predictions(
         classes = own.classes
         pos_label = options.pos_label if classes is None else classes.pos_label
         read_as = replace(options, against=None, pos_label=pos_label)
+        if own.labels is not None:
+            read_as = replace(read_as, classes=own.labels)
         its = open_predictions(against, read_as, form_of(against, data, form))
         _check_same_classes(own, its)
         if own.rows.groups is not None and its.rows.groups is not None:
@@ -424,13 +475,17 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         return report_counted(data, models, plan, options)
     opened = open_predictions(data, options, form_of(data, options.against, form))
     kind, other = opened.roles.kind, None
-    measure = MeasurePredictions(kind, opened.classes, plan, n_pictured, options.progress, options.trend)
+    labels = None if opened.labels is None else np.array(opened.labels)
+    measure = MeasurePredictions(
+        kind, opened.classes, plan, n_pictured, options.progress, options.trend, labels=labels, facts=opened.facts
+    )
     if options.against is not None:
         other, opened = open_other_predictions(data, opened, options, form, measure)
         measure = measure._replace(other=other)
-    title, roles, rows, groupings, classes, n_weightless, left_out, files, _ = opened
+    title, roles, rows, groupings, classes, n_weightless, left_out, files, *_ = opened
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
-    if classes is not None and classes.labels.size > MOST_ESTIMATED:
+    labels = labels if classes is None else classes.labels
+    if labels is not None and labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals, because there are more than {MOST_ESTIMATED}.")
     if kind == "targets" and MAPE not in metrics:
         n = int(np.count_nonzero(rows.true == 0))
@@ -449,8 +504,9 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         )
     return Report(
         title, roles, tuple(metrics), **measured, n_weightless=n_weightless,
-        left_out=left_out, not_measured=tuple(not_measured), files=files, **_classes(classes),
-        reference=options.reference, against=of_other,
+        left_out=left_out, not_measured=tuple(not_measured), files=files,
+        **(_classes(classes) if opened.labels is None else {"labels": opened.labels}),
+        reference=options.reference, against=of_other, class_facts=opened.facts,
     )  # fmt: skip
 
 

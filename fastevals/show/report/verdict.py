@@ -44,6 +44,8 @@ def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     said += metric_sentences(models, ranked_by)
     if len(models.best(ranked_by)) > 1:
         others, where = [name for name in report.metrics if name != ranked_by], ""
+        if report.roles.kind == "probabilities":  # which has several averages of one metric
+            others = [name for name in (*kind.forests, *kind.ranked_by) if name != ranked_by]
         if report.roles.kind == "scores":
             others, where = [*([] if report.best is None else [report.best]), *AT_THRESHOLD], "At the chosen thresholds"
         said.append(next_sentence(models, ranked_by, dict.fromkeys(others), where))

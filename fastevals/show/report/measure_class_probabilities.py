@@ -1,0 +1,76 @@
+"""Measure probabilities of classes: averages over classes, and each class against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.labels import Classes
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
+from fastevals.infer.class_ratios import class_ratios
+from fastevals.measure.class_losses import predicted_classes
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.kinds import CLASSES
+from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.registry import METRICS, columns_of
+from fastevals.results import Interval
+from fastevals.show.report.data import ModelNumbers, OfClasses
+from fastevals.show.report.intervals import PredictedRows
+from fastevals.show.report.kinds import RATIO_OF_CLASS
+
+AVERAGES = {  # further averages of a metric over classes, with their titles
+    "roc_auc": {"AUC weighted": {"average": "weighted"}, "AUC micro": {"average": "micro"}},
+    "average_precision": {"AP weighted": {"average": "weighted"}, "AP micro": {"average": "micro"}},
+}
+EACH_PROBABILITY = {name: metric(name, average=None) for name in columns_of("probability classes")}
+MOST_TOP = 3  # classes of the top-k accuracy, if there are more
+DRAWS_PER_CLASS = 8  # cost of a replicate per row, class and model, in draws of predicted labels
+
+
+def probability_specs(n_classes: int, *, are_ordered: bool) -> dict[str, MetricSpec]:
+    """Return the metrics of class probabilities, by their names in tables."""
+    specs: dict[str, MetricSpec] = {}
+    for name in columns_of("probabilities"):
+        if name == "f1":
+            specs["F1 (macro)"] = metric(name, average="macro")
+        elif METRICS[name].options == ("k",):
+            k = min(MOST_TOP, n_classes - 1)
+            specs |= {f"top-{k} accuracy": metric(name, k=k)} if k > 1 else {}
+        elif are_ordered or name != "ranked_probability_score":
+            specs[name] = metric(name)
+        specs |= {title: metric(name, **options) for title, options in AVERAGES.get(name, {}).items()}
+    return specs
+
+
+def measure_probabilities(
+    rows: PredictedRows, metrics: Mapping[str, MetricSpec], labels: NDArray[Any], confidence_level: float | None
+) -> list[ModelNumbers]:
+    """Measure each model; with a confidence level, ratios of classes have intervals."""
+    found, codes = [], np.arange(labels.size)
+    specs = CLASSES.specs({**metrics, **{f"{name} of each class": each for name, each in EACH_PROBABILITY.items()}})
+    for model, matrix in rows.predicted.items():
+        design = SamplingDesign(sample_weight=rows.weights, labels=codes)
+        sample = make_class_sample(rows.true, {model: matrix}, specs, design, one_model=True)
+        values = sample.estimates()
+        own = dict(zip(metrics, map(float, values), strict=False))
+        classes = dict(zip(EACH_PROBABILITY, values[len(metrics) :], strict=True))
+        ratios, limits = class_ratios(matrix, rows.true, rows.weights, rows.groups, confidence_level or 0.95)
+        ordered: dict[str, Any] = {}
+        for name, each in classes.items():
+            ordered[name] = each
+            if name == "prevalence":
+                ordered[RATIO_OF_CLASS] = ratios
+        predicted = predicted_classes(np.ascontiguousarray(matrix.T))[0]
+        counted = ConfusionMatrix.from_predictions(rows.true, predicted, labels=codes, sample_weight=rows.weights)
+        named = ConfusionMatrix._from_counts(counted.counts, Classes(labels, None))
+        intervals: dict[str, Interval] = {} if confidence_level is None else {RATIO_OF_CLASS: limits}
+        found.append(ModelNumbers(model, own, classes=OfClasses(named, ordered, intervals, numbered=codes)))
+    return found
+
+
+def most_probable(rows: PredictedRows) -> PredictedRows:
+    """Return the rows with each model's most probable class, by place."""
+    return rows._replace(predicted={name: matrix.argmax(axis=1) for name, matrix in rows.predicted.items()})
