@@ -415,6 +415,7 @@ def compare_models(
 ) -> ModelComparison:
     """Return the estimates of all models and their differences, from one bootstrap."""
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
+    by_chance = sample.errors_by_chance(settings.key)
     comparisons = {}
     for k, (label, spec) in enumerate(specs.items()):
         bounds = metric_bounds(spec)
@@ -423,7 +424,7 @@ def compare_models(
         estimates = {
             model: make_estimate(
                 f"{label} of {model}", spec, values[k][i], replicates[k][:, i], acceleration[i], settings,
-                keep=keep, class_sizes=sample.class_sizes,
+                keep=keep, class_sizes=sample.class_sizes, by_chance=by_chance[k][:, i] if k in by_chance else None,
             )
             for i, model in enumerate(models)
         }  # fmt: skip

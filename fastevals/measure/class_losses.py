@@ -89,7 +89,7 @@ def top_k_accuracy(scores: NDArray[Any], codes: NDArray[Any], k: int = 3) -> Flo
     >>> classes.top_k_accuracy(2)
     0.6666666666666666
     """
-    scores = _readable(scores)
+    scores = readable(scores)
     own = _of_rows(scores, codes, class_rows.scores_of_true, scores.dtype)
     ranks = np.empty(codes.size, dtype=np.int32)
 
@@ -102,7 +102,7 @@ def top_k_accuracy(scores: NDArray[Any], codes: NDArray[Any], k: int = 3) -> Flo
 
 def predicted_classes(scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the number of the most probable class of each row, the first one of equals, and its score."""
-    scores = _readable(scores)
+    scores = readable(scores)
     n = scores.shape[1]
     predicted = np.empty(n, dtype=np.uint8 if len(scores) <= 256 else np.uint16)
     highest = np.empty(n, dtype=scores.dtype)
@@ -132,7 +132,7 @@ def mean_over_rows(losses: Floats, weights: Floats | None) -> float:
 
 def _of_rows(scores: NDArray[Any], codes: NDArray[Any], kernel: Any, dtype: Any = np.float64) -> NDArray[Any]:
     """Return what a kernel writes for each row."""
-    scores = _readable(scores)
+    scores = readable(scores)
     values = np.empty(codes.size, dtype=dtype)
 
     def write(part: slice) -> None:
@@ -142,7 +142,7 @@ def _of_rows(scores: NDArray[Any], codes: NDArray[Any], kernel: Any, dtype: Any 
     return values
 
 
-def _readable(scores: NDArray[Any]) -> NDArray[Any]:
+def readable(scores: NDArray[Any]) -> NDArray[Any]:
     """Return scores of a type that kernels can read."""
     dtype = NUMBA_LACKS.get(scores.dtype.char)
     return scores if dtype is None else scores.astype(dtype)

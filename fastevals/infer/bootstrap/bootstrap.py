@@ -15,6 +15,7 @@ from fastevals._options import as_flag, check_choice, check_integer, warn_degene
 from fastevals._random import seed_key
 from fastevals._text import count_of
 from fastevals.document.frames import Columns, spread
+from fastevals.infer.bootstrap.class_chance import chance_limit
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.measure.kinds import MetricSpecs
@@ -231,7 +232,9 @@ def bootstrap(
     rest and averaged: ``metric("roc_auc", average="macro")``, the default, "weighted", "micro", or None for a value per
     class; ``multi_class="ovo"`` averages the AUCs of pairs of classes. "log_loss" and "brier_score" are the multi-class
     losses, and metrics of predicted labels are of the most probable class, with ``average="macro"`` by default. One
-    draw of rows serves all classes and metrics. Replicates without rows of a class are undefined for its metrics.
+    draw of rows serves all classes and metrics. Replicates without rows of a class are undefined for its metrics. The
+    interval of a calibration error in bins of equal width reaches down to 0 unless the error exceeds the errors of a
+    calibrated model, whose labels are drawn from the probabilities (for rows without weights or clusters).
 
     Replicates of a metric at a fixed threshold, and of a confusion matrix, cost the same for any number of rows. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
@@ -358,6 +361,11 @@ class BootstrapSettings(NamedTuple):
     alternative: Alternative
     key: np.uint64  # key of the random stream
 
+    @property
+    def tail(self) -> float:
+        """Return the probability beyond each end of an interval."""
+        return (1 - self.confidence_level) / (2 if self.alternative == "two-sided" else 1)
+
     @classmethod
     def checked(
         cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any
@@ -399,10 +407,11 @@ def make_estimates(
 ) -> dict[str, Estimate]:
     """Return the estimate of each metric from the replicates of a sample."""
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
+    by_chance = sample.errors_by_chance(settings.key)
     return {
         label: make_estimate(
             label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
-            keep=keep, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT),
+            keep=keep, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT), by_chance=by_chance.get(k),
         )
         for k, (label, spec) in enumerate(specs.items())
     }  # fmt: skip
@@ -420,8 +429,11 @@ def make_estimate(
     class_sizes: tuple[int, int] | None,
     doubt: Doubt = NO_DOUBT,
     limits: Limits | None = None,
+    by_chance: Floats | None = None,
 ) -> Estimate:
     """Return the estimate of a metric from its replicates, of shape (n_resamples, ...); warn if it is degenerate.
+
+    An error that may be 0 in truth has an interval down to 0, unless it exceeds its draws `by_chance`.
 
     Each end of an interval moves outwards by the `doubt` on its side, within the bounds of the metric. `limits`
     replaces the metric's own bounds and the bounds of the quantity that it maximises.
@@ -432,6 +444,8 @@ def make_estimate(
     limits = limits or Limits.of(spec)
     results = [_estimate_number(column, float(number), float(a), settings, limits) for column, number, a in numbers]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
+    if by_chance is not None and settings.method == "BCa" and settings.alternative != "less":
+        low = np.where(values <= chance_limit(by_chance, settings.tail), np.fmin(low, limits.bounds[0]), low)
     if any(doubt):
         low, high = np.clip((low - doubt[0], high + doubt[1]), *limits.bounds)
         values = settled(values, doubt)

@@ -17,6 +17,7 @@ from fastevals._kernels import class_pairs
 from fastevals._kernels.draws import take_drawn
 from fastevals._kernels.replicate_metrics import total_of
 from fastevals._validation.labels import Classes
+from fastevals.infer.bootstrap.class_chance import are_drawn, errors_by_chance
 from fastevals.infer.bootstrap.label_samples import joint_cells_of_codes, measure_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import RankedColumns, RankingSweep, rank_column
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
@@ -26,6 +27,7 @@ from fastevals.measure.class_pairs import pair_aucs, ratios_of_pairs
 from fastevals.measure.class_scores import ClassScores
 from fastevals.measure.class_specs import ClassMetric
 from fastevals.measure.kinds import LABELS
+from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking
 
 Floats = NDArray[np.float64]
@@ -48,6 +50,7 @@ class ClassSample(UnitSample):
         groups: Any,
         stratified: bool,
         one_model: bool,
+        specs: Sequence[Any] = (),
     ) -> None:
         self.labels, self._one_model = labels, one_model
         n_rows = models[0].n_rows
@@ -61,6 +64,12 @@ class ClassSample(UnitSample):
         chosen = [(make, [each for each in numbered if each[1].source == source]) for make, source in makers]
         self._parts: list[_DrawnPart] = [make(labels, models, each, self._units) for make, each in chosen if each]
         self._n_metrics = len(metrics)
+        self._models = list(models)
+        self._errors = [
+            (k, spec, metrics[k]) for k, spec in enumerate(specs) if isinstance(spec, MetricSpec) and are_drawn(spec)
+        ]
+        if not self._errors:
+            self._models.clear()  # so that the scores' memory can be freed
         super().__init__(self._units, n_rows * sum(part.work for part in self._parts))
 
     def estimates(self) -> Values:
@@ -85,6 +94,13 @@ class ClassSample(UnitSample):
             for part, numbers, own in zip(self._parts, raw, space[2], strict=True):
                 part.measure(times, mass, number, numbers, own)
         return self._by_metric([part.values(numbers) for part, numbers in zip(self._parts, raw, strict=True)], 1)
+
+    def errors_by_chance(self, key: np.uint64) -> dict[int, Floats]:
+        """Return draws of the calibration errors of calibrated models; none for rows with weights or in clusters."""
+        if not self._errors or self._weights is not None or self._units.grouped:
+            return {}
+        drawn = errors_by_chance(self._models, self._errors, key)
+        return {k: each[:, 0] if self._one_model else each for k, each in drawn.items()}
 
     def _mass(self, times: Times, mass: NDArray[Any]) -> NDArray[Any]:
         """Return the draws of each row, times its weight."""

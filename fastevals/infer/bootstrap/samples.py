@@ -69,6 +69,10 @@ class Sample:
         """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         return None
 
+    def errors_by_chance(self, key: np.uint64) -> dict[int, Floats]:
+        """Return draws of calibration errors that are 0 in truth, by the number of the metric."""
+        return {}
+
     def draw_groups(self, key: np.uint64, part: slice) -> Any:
         """Return the assignment of a stratum's rows to GROUPS random groups, for `without_group`."""
         return key

@@ -304,7 +304,7 @@ def _class_sample(
     require_needed_probabilities(specs.values(), models)
     return ClassSample(
         labels, list(models.values()), CLASSES.metrics(specs),
-        groups=design.groups, stratified=design.stratified, one_model=one_model,
+        groups=design.groups, stratified=design.stratified, one_model=one_model, specs=list(specs.values()),
     )  # fmt: skip
 
 

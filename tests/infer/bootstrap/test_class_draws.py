@@ -193,3 +193,51 @@ def test_scores_that_are_no_probabilities_are_refused_where_it_matters() -> None
         compare_rankings(y, {"a": p, "b": 5 * p}, metrics="brier_score", n_resamples=9, rng=0)
     with pytest.raises(ValueError, match=r"labels"):
         bootstrap((y > 0, p[:, 0]), "roc_auc", labels=[0, 1], n_resamples=9, rng=0)
+
+
+# Calibration errors by chance -----------------------------------------------------------------------------------------
+
+
+def test_errors_by_chance_are_those_of_labels_drawn_from_the_probabilities() -> None:
+    y, p = data(60, 3, tied=True)
+    specs = CLASSES.specs(parse_metrics([
+        metric("expected_calibration_error", average=None), "expected_calibration_error",
+        metric("expected_calibration_error", average="micro"), "top_label_calibration_error",
+        metric("expected_calibration_error", n_bins=3), metric("expected_calibration_error", strategy="quantile"),
+    ]))  # fmt: skip
+    sample = make_class_sample(y, {"a": p}, specs, SamplingDesign())
+    found = sample.errors_by_chance(np.uint64(5))
+    assert sorted(found) == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(found[0].mean(axis=-1), found[1])
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(400):
+        labels = (rng.random((60, 1)) > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+        again = make_class_sample(labels, {"a": p}, specs, SamplingDesign(labels=range(3)))
+        drawn.append([each.ravel() for each in again.estimates()])
+    for k in range(5):
+        expected = np.array([each[k] for each in drawn])
+        error = expected.std(axis=0) / 20
+        assert (np.abs(found[k].reshape(len(found[k]), -1).mean(axis=0) - expected.mean(axis=0)) < 6 * error).all(), k
+        np.testing.assert_allclose(found[k].reshape(len(found[k]), -1).std(axis=0), expected.std(axis=0), rtol=0.2)
+
+
+def test_a_calibrated_model_has_an_interval_down_to_zero() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(6), size=2000)
+    y = (rng.random((2000, 1)) > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
+    names = [
+        "expected_calibration_error",
+        "top_label_calibration_error",
+        metric("expected_calibration_error", average=None),
+    ]
+    sharp = p**3 / (p**3).sum(axis=1, keepdims=True)
+    found = compare_rankings(y, {"right": p, "sharp": sharp}, metrics=names, n_resamples=199, rng=0)
+    for name in map(str, names):
+        right, wrong = (found[name].estimates[model].confidence_interval.low for model in ("right", "sharp"))
+        assert np.all(np.asarray(right) == 0)
+        assert np.all(np.asarray(wrong) > 0)
+    grouped = make_class_sample(
+        y, {"a": p}, CLASSES.specs(parse_metrics(names)), SamplingDesign(np.arange(2000) // 2), one_model=True
+    )
+    assert grouped.errors_by_chance(np.uint64(0)) == {}
