@@ -30,11 +30,11 @@ def test_a_page_has_a_list_to_choose_from() -> None:
     (select,) = re.findall(r'<select id="pick" aria-label="Day">(.*?)</select>', written, re.DOTALL)
     options = re.findall(r'<option value="(\d)">(.*?)</option>', select)
     articles = re.findall(r'data-block="(\d)" data-choice="Day" aria-label="(.*?)"', written)
-    assert len(options) == 3
+    assert len(options) == 4  # all rows, and each day
     assert options == articles
     assert 'id="pick"' not in page("")
     contents = [re.findall(r'<li><a href="#(.*?)"', each) for each in (page(""), written)]
-    assert len(contents[0]) - len(contents[1]) == 2  # the first leads to all of them
+    assert len(contents[0]) - len(contents[1]) == 3  # the first leads to all of them
 
 
 @pytest.mark.slow
@@ -51,6 +51,6 @@ def test_the_script_shows_one_of_them(tmp_path: Path, fragment: str, shown: int)
     )
     articles = re.findall(r'<article class="block" data-block="(\d+)" data-choice="Day"([^>]*)>', found.stdout)
     visible = [int(block) for block, others in articles if "hidden" not in others]
-    assert len(articles) == 3
+    assert len(articles) == 4
     assert visible == [int(articles[0][0]) + shown]
     assert "Day: " in re.search(r'id="settings">(.*?)</p>', found.stdout)[1]  # type: ignore[index]
