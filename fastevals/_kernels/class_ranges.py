@@ -14,29 +14,31 @@ OCTAVES = 1023  # of tails, which are at most 1/2
 
 
 @kernel
-def range_of(value, bits, base, start, shift, n_ranges):
-    """Return the range of a probability from the bits of its tail."""
+def range_of(value, base, start, shift, n_ranges):
+    """Return the range of a probability."""
+    is_upper = value > 0.5
+    bits = np.float64(1.0 - value if is_upper else value).view(np.int64)
     octave = bits >> np.int64(52)
     place = base[octave] + ((bits - start[octave]) >> shift[octave])
-    return n_ranges - 1 - place if value > 0.5 else place
+    return n_ranges - 1 - place if is_upper else place
 
 
 @kernel
-def find_ranges(p, tails, base, start, shift, n_ranges, places):
+def find_ranges(p, base, start, shift, n_ranges, places):
     """Write the range of each probability."""
     for i in range(p.size):
-        places[i] = range_of(p[i], tails[i], base, start, shift, n_ranges)
+        places[i] = range_of(p[i], base, start, shift, n_ranges)
 
 
 @kernel
-def count_in_ranges(p, tails, codes, base, start, shift, low, high, counts, beyond):
+def count_in_ranges(p, codes, base, start, shift, low, high, counts, beyond):
     """Count rows by range and code, and write the lowest and the highest probability of each range.
 
     Counts have 16 bits so that they stay in a near cache; `beyond` collects their overflow.
     """
     n_codes = counts.size // low.size
     for i in range(p.size):
-        place = range_of(p[i], tails[i], base, start, shift, low.size)
+        place = range_of(p[i], base, start, shift, low.size)
         low[place] = min(low[place], p[i])
         high[place] = max(high[place], p[i])
         at = place * n_codes + np.int64(codes[i])
@@ -47,11 +49,11 @@ def count_in_ranges(p, tails, codes, base, start, shift, low, high, counts, beyo
 
 
 @kernel
-def sum_in_ranges(p, tails, codes, times, base, start, shift, low, high, counts):
+def sum_in_ranges(p, codes, times, base, start, shift, low, high, counts):
     """Do what `count_in_ranges` does, but count each row as often as `times` says."""
     n_codes = counts.size // low.size
     for i in range(p.size):
-        place = range_of(p[i], tails[i], base, start, shift, low.size)
+        place = range_of(p[i], base, start, shift, low.size)
         low[place] = min(low[place], p[i])
         high[place] = max(high[place], p[i])
         counts[place * n_codes + np.int64(codes[i])] += times[i]

@@ -83,9 +83,9 @@ def model_columns(
             if each in others:
                 raise ValueError(f"{shown} is given already, as {others[each]}; a column has one role")
             lists[each] = n_classes or _width(source, each, shown)
-            found.append(ModelColumns(each, each, tuple(_places(each, lists[each])), None))
+            found.append(ModelColumns(each, each, tuple(places_of(each, lists[each])), None))
     found = _named_apart(found, others)
-    return (_with_columns(source, lists) if lists else source), found
+    return split_lists(source, lists), found
 
 
 def _matched(source: Source, given: Sequence[str | ModelColumns], others: Collection[str]) -> dict[str, ClassColumns]:
@@ -136,7 +136,8 @@ def add_arrays(data: Any, arrays: Mapping[Any, Any]) -> tuple[dict[str, Any], li
 # Columns of lists -----------------------------------------------------------------------------------------------------
 
 
-def _places(name: str, n_classes: int) -> list[str]:
+def places_of(name: str, n_classes: int) -> list[str]:
+    """Return the names of the columns that replace a column of lists."""
     return [f"{name}[{k}]" for k in range(n_classes)]
 
 
@@ -153,14 +154,16 @@ def _width(source: Source, name: str, shown: str) -> int:
     raise ValueError(f"{shown} must hold lists of probabilities, one per class, but has none")
 
 
-def _with_columns(source: Source, lists: Mapping[str, int]) -> Source:
-    """Return a source with one column per class in place of each column of lists."""
-    names = [each for name in source.names for each in (_places(name, lists[name]) if name in lists else [name])]
+def split_lists(source: Source, lists: Mapping[str, int]) -> Source:
+    """Return a source with one column per class in place of each column of lists; `lists` has their lengths."""
+    if not lists:
+        return source
+    names = [each for name in source.names for each in (places_of(name, lists[name]) if name in lists else [name])]
     return replace(source, names=names, pieces=[_split_piece(piece, lists) for piece in source.pieces])
 
 
 def _split_piece(piece: Piece, lists: Mapping[str, int]) -> Piece:
-    homes = {place: name for name, n_classes in lists.items() for place in _places(name, n_classes)}
+    homes = {place: name for name, n_classes in lists.items() for place in places_of(name, n_classes)}
 
     def wrap(read: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
         def split(columns: list[str], *watch: Any) -> Iterator[Any]:
@@ -170,7 +173,7 @@ def _split_piece(piece: Piece, lists: Mapping[str, int]) -> Piece:
                 for name in lists.keys() & whole.keys():
                     rows = _rows_of(f"{option(ROLE)} {name!r}", whole.pop(name))
                     matrix = rows.matrix(lists[name], lambda row, start=start: piece.place(start + row))  # type: ignore[misc]
-                    whole |= dict(zip(_places(name, lists[name]), matrix.T, strict=True))
+                    whole |= dict(zip(places_of(name, lists[name]), matrix.T, strict=True))
                 yield _batch_like(batch, {name: whole[name] for name in columns})
                 start += batch.num_rows
 

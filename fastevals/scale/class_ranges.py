@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from fastevals._execution import blocks
 from fastevals._kernels.class_ranges import OCTAVES, count_in_ranges, find_ranges, sum_in_ranges
 from fastevals.counting.ordering import FLOATS
-from fastevals.measure.probability_cells import tail_bits
 from fastevals.scale.cells import ScoreCells
 
 Ints = NDArray[np.int64]
@@ -81,7 +80,7 @@ class ProbabilityRanges:
     def find(self, p: Floats) -> Ints:
         """Return the range of each probability."""
         places = np.empty(p.size, np.int64)
-        find_ranges(p, tail_bits(p), *self.index, self.size, places)
+        find_ranges(p, *self.index, self.size, places)
         return places
 
 
@@ -119,7 +118,7 @@ class RangeTable:
         short = np.zeros(counts.size, np.uint16) if times is None and p.size > counts.size else None
         for block in blocks(slice(0, p.size)):
             values = np.ascontiguousarray(p[block], dtype=np.float64) + 0.0
-            rows = values, tail_bits(values), codes[block]
+            rows = values, codes[block]
             if short is not None:
                 count_in_ranges(*rows, *self.ranges.index, *ends, short, counts)
             else:

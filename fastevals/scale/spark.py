@@ -9,7 +9,7 @@ Certified(0.80194, exact value in [0.801939, 0.801943])
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -57,8 +57,8 @@ class SparkFrame(Frame):
         self.df = df
         self.names = list(df.columns)
 
-    def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns; vectors (which Spark's models return) become their last entries."""
+    def select(self, columns: Sequence[str], lists: Collection[str] = ()) -> Any:
+        """Return a data frame of some columns; vectors of Spark's models become their last entries, or lists."""
         from pyspark.sql import functions
 
         selected = []
@@ -67,7 +67,8 @@ class SparkFrame(Frame):
             if self.df.schema[name].dataType.typeName() == "vectorudt":
                 from pyspark.ml.functions import vector_to_array
 
-                column = functions.element_at(vector_to_array(column), -1).alias(name)
+                column = vector_to_array(column)
+                column = (column if name in lists else functions.element_at(column, -1)).alias(name)
             selected.append(column)
         return self.df.select(*selected)
 
@@ -114,7 +115,7 @@ class SparkFrame(Frame):
 
         schema, columns = "problem binary, answer binary", task.columns.names
         plain = [f"c{k}" for k in range(len(columns))]  # mapInArrow reads names as expressions
-        found = self.select(columns).toDF(*plain).mapInArrow(counted, schema)
+        found = self.select(columns, getattr(task.columns, "lists", ())).toDF(*plain).mapInArrow(counted, schema)
         _, n = self.size
         while n > task.most_answers:
             n = -(-n // FAN)

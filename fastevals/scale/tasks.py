@@ -27,7 +27,8 @@ from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.reading.class_columns import ClassColumns
+from fastevals.reading.class_columns import ANY, ClassColumns
+from fastevals.reading.model_columns import places_of, split_lists
 from fastevals.reading.rows import (
     Batch,
     ColumnReader,
@@ -210,15 +211,18 @@ class ProbabilityColumns(ArgumentColumns):
     Attributes
     ----------
     classes : ClassColumns
-        The columns of probabilities.
+        The columns of probabilities, as the reader has them.
+    lists : dict of str to int
+        The column of lists that these columns come from, if any, and the length of the lists.
     """
 
     classes: ClassColumns = field(kw_only=True)
+    lists: dict[str, int] = field(kw_only=True)
 
     @property
     def names(self) -> list[str]:
         """All columns, without repetition."""
-        return list(dict.fromkeys([*super().names, *self.classes.columns]))
+        return list(dict.fromkeys([*super().names, *(self.lists or self.classes.columns)]))
 
     def reader(self, name: str, batches: Iterator[Any]) -> ColumnReader:
         """Return a reader of these columns of a partition."""
@@ -229,8 +233,8 @@ class ProbabilityColumns(ArgumentColumns):
         weights = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
         keys = [self.arguments["y_true"], *([] if self.by is None else [self.by])]
         return ColumnReader(
-            source, keys, [*self.classes.columns, *weights], truth=keys[0], segments=RowSegments.of(self.by),
-            rules=self.rules,
+            split_lists(source, self.lists), keys, [*self.classes.columns, *weights], truth=keys[0],
+            segments=RowSegments.of(self.by), rules=self.rules,
         )  # fmt: skip
 
 
@@ -247,9 +251,15 @@ def probability_columns(
     rules.check()
     check_names(label=label, **weights.given(), **given_columns(by=by))
     others = (label, weights.sample_weight, weights.frequency_weight, by)
+    lists = dict[str, int]()
+    if isinstance(probabilities, str) and (ANY not in probabilities or probabilities in names):
+        if classes is None:
+            raise ValueError(f"classes must name the classes of the lists in column {probabilities!r}, in their order")
+        lists[probabilities] = len(classes)
+        probabilities = places_of(probabilities, len(classes))
     found = ClassColumns.find(names, probabilities, classes, others)
     given = given_columns(y_true=label, sample_weight=weights.sample_weight, frequency_weight=weights.frequency_weight)
-    return ProbabilityColumns(given, ("sample_weight", "frequency_weight"), by, rules, classes=found)
+    return ProbabilityColumns(given, ("sample_weight", "frequency_weight"), by, rules, classes=found, lists=lists)
 
 
 # Summaries ------------------------------------------------------------------------------------------------------------

@@ -465,6 +465,24 @@ def test_files_are_counted_as_arrays(tmp_path: Any) -> None:
     assert other.metric("log_loss") == expected.metric("log_loss")
 
 
+def test_columns_of_lists_are_counted_as_columns_of_classes(tmp_path: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("cloudpickle")
+    from tests.scale.local_frames import LOCAL, LocalFrame
+
+    whole, (_, p) = table(), rows(3000)
+    lists = whole.select(["y", "day"]).append_column("p", pa.array(p.tolist()))
+    expected = parquet.class_scores_summary(whole, label="y", probabilities="p_*").to_bytes()
+    asked = {"label": "y", "probabilities": "p", "classes": NAMES}
+    assert parquet.class_scores_summary(lists, **asked).to_bytes() == expected
+    frame = LocalFrame([lists.slice(0, 1000), lists.slice(1000)])
+    assert LOCAL.class_scores_summary(frame, **asked).to_bytes() == expected
+    with pytest.raises(ValueError, match="classes must name the classes of the lists in column 'p'"):
+        parquet.class_scores_summary(lists, label="y", probabilities="p")
+    with pytest.raises(ValueError, match="must have 3 probabilities per row, one per class, got 4"):
+        parquet.class_scores_summary(lists, **asked | {"classes": NAMES[:3]})
+
+
 def test_partitions_are_counted_as_one_array() -> None:
     pytest.importorskip("cloudpickle")
     from tests.scale.local_frames import LOCAL, LocalFrame

@@ -15,7 +15,7 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
-from fastevals.scale import Certified
+from fastevals.scale import Certified, ClassScoresSummary
 from fastevals.scale import dask as ours
 from tests.scale.local_frames import check_certified, check_exact, check_groups
 from tests.scale.local_frames import rows as made_rows
@@ -76,7 +76,12 @@ def test_many_small_partitions_are_counted_exactly(rows: Any) -> None:
     some = rows.iloc[:2000]
     with dask.config.set(scheduler="synchronous"):
         found = ours.ranking(frames.from_pandas(some, npartitions=120), label="y", score="p")
+        columns = {"label": "y", "probabilities": {0: "not_p", 1: "p"}}
+        classes = ours.class_scores_summary(frames.from_pandas(some, npartitions=20), **columns)
     assert found.roc_auc() == Ranking(some["y"], some["p"]).roc_auc()
+    expected = ClassScoresSummary([0, 1])
+    expected.update(some["y"], some[["not_p", "p"]])
+    assert classes.to_bytes() == expected.to_bytes()
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def folder(tmp_path_factory: Any) -> tuple[Path, float]:
         {
             "y": y, "p": p, "q": p.round(2), "w": rng.integers(1, 3, N), "day": np.array(["mon", "tue"])[y ^ (p > 0.5)],
             "user": rng.integers(0, 90, N), "class": names[y], "guess": names[(p > 0.5).astype(int)], "t": p,
-            "f": p + y,
+            "f": p + y, "p_cat": 1 - p, "p_dog": p,
         }
     )  # fmt: skip
     (folder / "scores").mkdir()

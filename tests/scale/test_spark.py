@@ -19,7 +19,7 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
-from fastevals.scale import parquet
+from fastevals.scale import ClassScoresSummary, parquet
 from fastevals.scale import spark as ours
 from tests.scale.local_frames import check_certified, check_exact, check_groups
 from tests.scale.local_frames import rows as made_rows
@@ -95,6 +95,17 @@ def test_other_summaries_are_those_of_the_rows(df: Any, rows: Any) -> None:
     assert errors.metric("r2") == pytest.approx(fastevals.metrics.r2_score(rows["target"], rows["fitted"]), rel=1e-12)
     brier = ours.probability_summary(df, label="y", score="p").brier_score()
     assert brier == Ranking(rows["y"], rows["p"]).brier_score()
+    asked = {"label": "y", "probabilities": {0: "not_p", 1: "p"}}
+    expected = ClassScoresSummary([0, 1])
+    expected.update(rows["y"], np.stack((rows["not_p"], rows["p"]), axis=1))
+    assert ours.class_scores_summary(df, **asked).to_bytes() == expected.to_bytes()
+    from pyspark.ml.feature import VectorAssembler
+
+    vectors = (
+        VectorAssembler(inputCols=["not_p", "p"], outputCol="probability").transform(df).select("y", "probability")
+    )
+    lists = ours.class_scores_summary(vectors, label="y", probabilities="probability", classes=[0, 1])
+    assert lists.to_bytes() == expected.to_bytes()
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
