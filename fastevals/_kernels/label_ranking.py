@@ -154,3 +154,18 @@ def farthest_from_one(scores):
             total += scores[i, j]
         farthest = max(farthest, abs(total - 1.0))
     return farthest
+
+
+@kernel
+def share_in_order(scores, true, out):
+    """Write the share of pairs (true label, other label) with the true label higher, ties half; NaN without pairs."""
+    for i in range(scores.shape[0]):
+        right, n_true = 0.0, 0
+        for j in range(scores.shape[1]):
+            n_true += true[i, j]
+            if true[i, j]:
+                for k in range(scores.shape[1]):
+                    if not true[i, k]:
+                        right += 1.0 if scores[i, j] > scores[i, k] else 0.5 * (scores[i, j] == scores[i, k])
+        n_pairs = n_true * (scores.shape[1] - n_true)
+        out[i] = right / n_pairs if n_pairs else np.nan

@@ -14,6 +14,7 @@ from fastevals._validation.arrays import read_only
 from fastevals._validation.labels import Classes
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.many.class_curves import MACROS
 from fastevals.many.class_metrics import class_metric, columns_by_class
 from fastevals.many.columns import batch_rankings
@@ -26,10 +27,11 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, name_among
-from fastevals.results import as_json
+from fastevals.results import as_json, number_or_array
 
 CALIBRATION_ERRORS = [name for name in METRICS if name.endswith("calibration_error")]
 LACK = "lack rows of the class, or rows outside it"
@@ -488,6 +490,76 @@ class ClassRankings(BaseClassRankings, Result):
         0.6666666666666666
         """
         return self._mean_loss("top_k_accuracy", k=k)
+
+    def metric(self, name: str | MetricSpec) -> Any:
+        """Compute any metric of scores of several classes, or of rows that may have many labels.
+
+        Parameters
+        ----------
+        name : str or `metric(...)`
+            Any metric that `bootstrap` takes for this ranking, such as "label_ranking_loss", or F1 at a threshold with
+            ``average="micro"``.
+
+        Returns
+        -------
+        float or ndarray
+            An array of shape (n_classes,) with ``average=None``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such metric, or it does not apply.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If the metric is undefined (NaN).
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> classes = fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[0.9, 0.1], [0.4, 0.8], [0.6, 0.7]])
+        >>> classes.metric(fastevals.metric("f1", threshold=[0.3, 0.5], average=None))
+        array([0.8, 1. ])
+        >>> classes.metric("subset_accuracy")
+        0.3333333333333333
+        """
+        spec = parse_metric("name", name)[1]
+        label = str(spec)
+        specs = specs_for(self, {label: spec})
+        value = make_sample(self, specs, SamplingDesign()).estimates()[0]
+        if np.isnan(value).any():
+            warn_undefined(label, "a class or a row that it needs is missing")
+        return number_or_array(value)
+
+    def best_thresholds(self, metric: str = "f1") -> NDArray[Any]:
+        """Find the threshold of each class's scores that is best by a metric of the class against the rest.
+
+        Parameters
+        ----------
+        metric : str
+            A metric of one threshold, as for `Ranking.best_threshold`.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            The highest of the best thresholds of each class, NaN if undefined. Pass them as the ``threshold=`` of a
+            metric to measure other rows. On these rows, the metric is optimistic; ``metric("f1", best="f1")`` has an
+            interval that allows for that.
+
+        Raises
+        ------
+        ValueError
+            If there is no such metric.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> classes = fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[0.9, 0.1], [0.4, 0.8], [0.6, 0.7]])
+        >>> classes.best_thresholds()
+        array([0.4, 0.7])
+        """
+        return np.array([each.best_threshold(metric).threshold for each in self.rankings])
 
     def confusion_matrix(self) -> ConfusionMatrix:
         """Count rows by their true and their most probable class, the first one of classes with equal scores.

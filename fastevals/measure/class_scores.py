@@ -247,9 +247,28 @@ def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
+def as_true_rows(name: str, values: Any) -> NDArray[Any]:
+    """Return labels, or an indicator matrix; a sparse one of SciPy takes one byte per row and label."""
+    if not (hasattr(values, "tocsr") and hasattr(values, "nnz")):
+        return as_array(name, values)
+    rows = values.tocsr(copy=True)
+    rows.sum_duplicates()
+    odd = (rows.data != 0) & (rows.data != 1)
+    if odd.any():
+        place = int(np.argmax(odd))
+        row = int(np.searchsorted(rows.indptr, place, side="right")) - 1
+        raise ValueError(
+            f"{name} must hold 0 and 1 where it is 2-D, got {show(rows.data[place])} at row {row}, column "
+            f"{int(rows.indices[place])}"
+        )
+    indicator = np.zeros(rows.shape, dtype=np.uint8)
+    indicator[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = rows.data
+    return indicator
+
+
 def _as_class_rows(name: str, values: Any, scores: NDArray[Any], of_scores: str) -> NDArray[Any]:
     """Return one label per row as a 1-D array, or the indicator of each row's labels as a 2-D boolean array."""
-    array = as_array(name, values)
+    array = as_true_rows(name, values)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D, labels, or 2-D, an indicator matrix, got shape {array.shape}")
     if array.shape[0] != scores.shape[0]:

@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import check_choice, check_no_options, keyword_parameters
+from fastevals.counts import Cells
+from fastevals.measure import label_sets
 from fastevals.measure.class_pairs import means_of_pairs
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, MetricSpec, RankingMetric, ranking_metric
+from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, MetricSpec, RankingMetric, cell_function, ranking_metric
 from fastevals.measure.registry import METRICS
 
 Floats = NDArray[np.float64]
-Source = Literal["one vs. rest", "micro", "pairs", "labels", "rows", "top label"]
-ClassAverage = Literal["macro", "micro", "weighted", None]
+Source = Literal["one vs. rest", "micro", "pairs", "labels", "rows", "top label", "label sets", "cells"]
+ClassAverage = Literal["macro", "micro", "weighted", "samples", None]
 MultiClass = Literal["ovr", "ovo"]
 
 
@@ -31,15 +33,18 @@ class ClassMetric:
     source : str
         What the metric is computed from. "one vs. rest": the ranking of each class against the rest. "micro": all
         classes' columns ranked as one. "pairs": the AUC of each pair of classes. "labels": the matrix of true and most
-        probable classes. "rows": losses of rows. "top label": the ranking of rows by their highest score.
-    average : "macro", "weighted" or None
-        How values of classes, or of pairs of classes, are averaged; None returns each value.
+        probable classes. "rows": losses of rows. "top label": the ranking of rows by their highest score. "label sets":
+        values of rows that may have many labels. "cells": the cells of each class at its own threshold.
+    average : "macro", "weighted", "micro" or None
+        How values of classes, or of pairs of classes, are averaged; None returns each value, and "micro" adds up cells.
     ranked : RankingMetric, optional
         The metric of each ranking.
     of_labels : MetricSpec, optional
         The metric of predicted labels.
     function : callable, optional
-        The function of losses or pairs, with its options.
+        The function of losses, pairs, label sets or cells, with its options.
+    thresholds : ndarray, optional
+        The threshold of each class, for cells.
     """
 
     source: Source
@@ -47,6 +52,15 @@ class ClassMetric:
     ranked: RankingMetric | None = None
     of_labels: MetricSpec | None = None
     function: Callable[..., Any] | None = None
+    thresholds: NDArray[Any] | None = None
+
+    def of_cells(self, cells: Cells) -> Floats:
+        """Return the metric, given the cells of each class along the last axis."""
+        assert self.function is not None
+        if self.average == "micro":
+            cells = Cells(*(each.sum(axis=-1) for each in cells))
+            return np.asarray(self.function(cells), dtype=np.float64)
+        return self.averaged(np.asarray(self.function(cells), dtype=np.float64), cells.tp + cells.fn)
 
     def averaged(self, values: NDArray[Any], support: NDArray[Any]) -> Floats:
         """Average values of classes, or of pairs, along the last axis; a class without rows is left out by weight 0."""
@@ -86,6 +100,10 @@ def class_metric_of(spec: Any, argument: str = "metrics") -> ClassMetric:
         check_no_options(str(spec), options, entry.options)
         own = entry.own_options(options)
         return ClassMetric(entry.classes or "rows", function=partial(entry.function, **own))
+    if options.get("average") == "samples":
+        return _over_samples(spec, options)
+    if entry.of == "cells" and np.ndim(options.get("threshold", 0.0)):
+        return _at_own_thresholds(spec, options)
     placed = any(name in options for name in THRESHOLD_OPTIONS)
     if entry.of in ("ranking", "probabilities") or (entry.of == "cells" and placed):
         return _one_versus_rest(spec, options)
@@ -94,6 +112,34 @@ def class_metric_of(spec: Any, argument: str = "metrics") -> ClassMetric:
     legal = [name for name, each in METRICS.items() if each.of not in ("targets", "quantiles", "queries")]
     check_choice(argument, spec.name, legal, None)
     raise AssertionError(spec)
+
+
+def _over_samples(spec: MetricSpec, options: dict[str, Any]) -> ClassMetric:
+    """Return the mean over rows of a metric of each row's labels."""
+    entry, own = METRICS[spec.name], {name: value for name, value in options.items() if name != "average"}
+    if entry.of == "cells":
+        if "threshold" not in own:
+            raise ValueError(f"{spec}: average='samples' needs threshold=, a number or one number per label")
+        check_no_options(str(spec), own, ["threshold", *entry.options])
+        threshold, of_cells = label_sets.checked_threshold(own.pop("threshold")), cell_function(spec.name, own)
+        return ClassMetric("label sets", function=partial(label_sets.metric_of_rows, of_cells=of_cells, **threshold))
+    of_rows = {"roc_auc": label_sets.roc_auc_of_rows, "average_precision": label_sets.average_precision_of_rows}
+    if spec.name not in of_rows:
+        raise ValueError(
+            f"{spec}: average='samples' applies to 'roc_auc', 'average_precision' and metrics at a threshold"
+        )
+    check_no_options(str(spec), own, [])
+    return ClassMetric("label sets", function=of_rows[spec.name])
+
+
+def _at_own_thresholds(spec: MetricSpec, options: dict[str, Any]) -> ClassMetric:
+    """Return a metric of each class at its own threshold."""
+    own = {name: value for name, value in options.items() if name not in ("average", "threshold")}
+    check_no_options(str(spec), own, METRICS[spec.name].options)
+    average = options.get("average", "macro")
+    check_choice(f"average of {spec}", average, ClassAverage)
+    thresholds = label_sets.checked_threshold(options["threshold"])["threshold"]
+    return ClassMetric("cells", average, function=cell_function(spec.name, own), thresholds=thresholds)
 
 
 def _of_labels(spec: MetricSpec, options: dict[str, Any]) -> ClassMetric:

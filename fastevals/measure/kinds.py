@@ -23,11 +23,11 @@ from fastevals._options import (
     row_at,
     warn_undefined,
 )
-from fastevals._validation.arrays import as_array, as_scores, check_finite, check_probabilities, check_same_length
+from fastevals._validation.arrays import as_scores, check_finite, check_probabilities, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure.class_scores import ClassScores, as_score_matrix, read_class_scores
+from fastevals.measure.class_scores import ClassScores, as_score_matrix, as_true_rows, read_class_scores
 from fastevals.measure.class_specs import ClassMetric, class_metric_of, spec_of_classes
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums
@@ -207,7 +207,7 @@ class ClassMatrices(Kind):
 
     def as_truth(self, name: str, values: Any) -> Array:
         """Return labels, or an indicator matrix."""
-        return as_array(name, values)
+        return as_true_rows(name, values)
 
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Any]]:
         """Return the labels of the classes, and the `ClassScores` of each model."""

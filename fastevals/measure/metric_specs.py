@@ -85,7 +85,9 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "prediction_rate", "fowlkes_mallows", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness",
         "markedness", "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of scores of several
         classes, besides averages of the others: "hand_till", "multiclass_log_loss", "multiclass_brier_score",
-        "ranked_probability_score", "top_k_accuracy", "top_label_calibration_error". Of predicted numbers:
+        "ranked_probability_score", "top_k_accuracy", "top_label_calibration_error". Of rows that
+        may have many labels: "coverage_error", "label_ranking_loss", "label_ranking_average_precision",
+        "subset_accuracy", "multilabel_hamming_loss". Of predicted numbers:
         "mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error",
         "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of predicted quantiles and
         intervals: "interval_score", "weighted_interval_score", "crps", "interval_coverage", "interval_width".
@@ -102,7 +104,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
         ``coverage=``, "coverage_at_risk" ``risk=``, "pinball_loss" ``quantile=``, a metric of an interval
         ``coverage=`` (its nominal coverage). A metric of a confusion matrix takes the arguments of its method,
         such as ``average="macro"``. With scores of several classes, a metric of scores takes ``average=``
-        ("macro" by default, "weighted", "micro" or None, for a value per class), "roc_auc" ``multi_class=``
+        ("macro" by default, "weighted", "micro" or None, for a value per class; for an indicator matrix also
+        "samples", the mean over rows), and ``threshold=`` may have one number per class; "roc_auc" ``multi_class=``
         ("ovr" by default, or "ovo", whose values are of the pairs of classes j < k), and "top_k_accuracy"
         ``k=``. A metric of ranked documents takes ``k=``: ``metric("ndcg", k=10)`` can also be written
         ``ndcg@10``.
@@ -164,6 +167,8 @@ def legal_options(spec: MetricSpec) -> Iterator[str]:
         yield from (*PARTIAL_AUC_OPTIONS, "multi_class")
     if entry.of == "cells":
         yield from (*THRESHOLD_OPTIONS, *entry.options)
+        if any(name in spec.options for name in THRESHOLD_OPTIONS):
+            yield "average"
         if "best" in spec.options:
             yield from METRICS[_checked_best(spec.options["best"])].options
     if entry.is_matrix_method:
@@ -392,7 +397,7 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     if name == "best":
         best = _checked_best(limit)
     check_no_options(str(spec), spec.options, (*METRICS[spec.name].options, *METRICS[best].options, *THRESHOLD_OPTIONS))
-    of_cells = _of_cells(spec.name, spec.options)
+    of_cells = cell_function(spec.name, spec.options)
     if name == "best":
         return _at_the_best(of_cells, best, spec.options)
     if name == "threshold":
@@ -411,7 +416,8 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     )  # fmt: skip
 
 
-def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
+def cell_function(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
+    """Return a metric of cells with its options."""
     entry, own = METRICS[name], METRICS[name].own_options(options)
     return lambda at: entry.function(Cells(*map(np.asarray, at)), **own)
 

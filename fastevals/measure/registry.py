@@ -25,6 +25,7 @@ from fastevals.measure import (
     class_losses,
     class_pairs,
     error_metrics,
+    label_sets,
     probability_metrics,
     quantile_metrics,
     query_metrics,
@@ -170,11 +171,13 @@ class Metric:
         The sum over positives, step by step, that equals the metric.
     needs_probabilities : bool
         Whether scores must be probabilities.
-    classes : "rows", "pairs", "top label" or ""
+    classes : "rows", "pairs", "top label", "label sets" or ""
         For a metric of classes, what its function takes and returns. "rows": scores of shape (n_classes, n_samples) and
         class numbers; it returns losses of rows, whose mean is the metric. "pairs": the AUC of each pair of classes, of
         shape (..., K, K). "top label": the `ThresholdCounts` of each row's highest score, where rows of this score's
-        class are positive; so do metrics of rankings that are about the most probable class.
+        class are positive; so do metrics of rankings that are about the most probable class. "label sets": scores and
+        the indicator of each row's labels, of shape (n_classes, n_samples); it returns values of rows, NaN for rows
+        that do not count.
     for_classes : str
         The metric of classes that this name stands for if there are several classes; "" if this metric is computed for
         each class against the rest, and averaged.
@@ -221,7 +224,7 @@ class Metric:
     of_pairs: Callable[[Any, Any], Any] | None = None
     area: ranking_metrics.Area | None = None
     needs_probabilities: bool = False
-    classes: Literal["rows", "pairs", "top label", ""] = ""
+    classes: Literal["rows", "pairs", "top label", "label sets", ""] = ""
     for_classes: str = ""
     loss: error_metrics.RowLoss | None = None
     optimized_bounds: tuple[float, float] | None = None
@@ -372,6 +375,11 @@ def _of_classes(title: str, function: Callable[..., Any], **more: Any) -> Metric
     """Return the entry of a metric of probabilities of several classes; it is named after its function."""
     own: dict[str, Any] = {"classes": "rows", "needs": (), "needs_probabilities": True, **more}
     return Metric(function.__name__, title, "classes", function, **own)
+
+
+def _of_label_sets(title: str, function: Callable[..., Any], **more: Any) -> Metric:
+    """Return the entry of a metric of rows that may have many labels; it is named after its function."""
+    return _of_classes(title, function, **{"classes": "label sets", "needs_probabilities": False, **more})
 
 
 def _of_queries(
@@ -660,6 +668,25 @@ METRICS: dict[str, Metric] = {
             check_options=probability_metrics.checked_bins,
             optimized_bounds=(-1.0, 1.0),
             column={"probabilities": 8},
+        ),
+        _of_label_sets("coverage error", label_sets.coverage_error, greater_is_better=False, bounds=_NOT_NEGATIVE),
+        _of_label_sets("ranking loss", label_sets.label_ranking_loss, greater_is_better=False),
+        _of_label_sets(
+            "LRAP",
+            label_sets.label_ranking_average_precision,
+            synonyms="lrap label_ranking_average_precision_score",
+        ),
+        _of_label_sets(
+            "subset accuracy",
+            label_sets.subset_accuracy,
+            check_options=label_sets.checked_threshold,
+            synonyms="exact_match exact_match_ratio",
+        ),
+        _of_label_sets(
+            "Hamming loss (labels)",
+            label_sets.multilabel_hamming_loss,
+            greater_is_better=False,
+            check_options=label_sets.checked_threshold,
         ),
         _of_cells(
             "accuracy",

@@ -432,6 +432,8 @@ class ClassScoresSummary(Summary):
                 if METRICS[spec.name].of == "classes":
                     return self._error_of("expected_calibration_error", spec, slice(labels.size, None))
                 return certify(self._top.cells(0, self._top.counts[0]), spec)
+            case "label sets" | "cells":
+                raise ValueError(f"{spec} needs the rows: a summary has no sets of labels, and no counts at {spec}")
             case "micro" if METRICS[spec.name].of == "probabilities":
                 return self._error_of(spec.name, spec, slice(0, labels.size))
             case "micro":

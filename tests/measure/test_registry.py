@@ -26,7 +26,7 @@ from fastevals.measure.metric_specs import influence_of
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, name_among
-from tests.reference import calibration, classes, confusion, curves, quantiles, queries
+from tests.reference import calibration, classes, confusion, curves, label_sets, quantiles, queries
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
 from tests.strategies import (
@@ -326,7 +326,7 @@ OTHER_TWINS = {  # twins with another name
 def test_every_metric_has_a_slow_twin_in_tests_reference():
     twins = {*OTHER_TWINS, *reference.CELL_METRICS, *confusion.RATES, *regression_twins.metrics([1.0, 2.0], [1.0, 1.0])}
     twins |= {*queries.METRICS, *quantiles.METRICS}
-    for module in (reference, calibration, classes, curves, confusion):
+    for module in (reference, calibration, classes, curves, confusion, label_sets):
         twins |= set(dir(module))
     assert set(registry.METRICS) <= twins
 

@@ -17,6 +17,7 @@ from fastevals._kernels import class_pairs
 from fastevals._kernels.draws import take_drawn
 from fastevals._kernels.replicate_metrics import total_of
 from fastevals._validation.labels import Classes
+from fastevals.counts import Cells
 from fastevals.infer.bootstrap.class_chance import are_drawn, errors_by_chance
 from fastevals.infer.bootstrap.label_samples import joint_cells_of_codes, measure_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import RankedColumns, RankingSweep, rank_column
@@ -27,6 +28,7 @@ from fastevals.measure.class_pairs import pair_aucs, ratios_of_pairs
 from fastevals.measure.class_scores import ClassScores
 from fastevals.measure.class_specs import ClassMetric
 from fastevals.measure.kinds import LABELS
+from fastevals.measure.label_sets import one_per_label
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking
 
@@ -59,7 +61,7 @@ class ClassSample(UnitSample):
         numbered = list(enumerate(metrics))
         makers: list[tuple[Any, str]] = [
             (_ColumnPart, "one vs. rest"), (_MicroPart, "micro"), (_TopPart, "top label"), (_PairPart, "pairs"),
-            (_LabelPart, "labels"), (_RowPart, "rows"),
+            (_LabelPart, "labels"), (_RowPart, "rows"), (_LabelSetPart, "label sets"), (_CellPart, "cells"),
         ]  # fmt: skip
         chosen = [(make, [each for each in numbered if each[1].source == source]) for make, source in makers]
         self._parts: list[_DrawnPart] = [make(labels, models, each, self._units) for make, each in chosen if each]
@@ -352,6 +354,122 @@ class _RowPart:
     def values(self, raw: Floats) -> dict[int, Floats]:
         """Return each metric of all draws."""
         return {k: raw[:, place] for place, (k, _) in enumerate(self._metrics)}
+
+
+class _LabelSetPart:
+    """Values of rows that may have many labels, whose means over the rows that count are the metrics."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics, self._n_models = metrics, len(models)
+        functions = [metric.function for _, metric in metrics if metric.function is not None]
+        values = [function(each.columns, indicator_of(each)) for function in functions for each in models]
+        self._counted = [None if np.isfinite(each).all() else np.isfinite(each) for each in values]
+        self._terms = [
+            each if counted is None else np.where(counted, each, 0.0)
+            for each, counted in zip(values, self._counted, strict=True)
+        ]
+        weights = models[0].weights
+        self._values = self._means(np.ones(models[0].n_rows) if weights is None else weights)
+        self.work = 2 * len(values)
+
+    def _means(self, mass: NDArray[Any]) -> Floats:
+        """Return the means of all metrics and models, given the mass of each row."""
+        total, found = mass.sum(dtype=np.float64), np.empty(len(self._terms))
+        for k, (terms, counted) in enumerate(zip(self._terms, self._counted, strict=True)):
+            of_counted = total if counted is None else mass.sum(where=counted, dtype=np.float64)
+            found[k] = total_of(mass, terms) / of_counted if of_counted else np.nan
+        return found.reshape(-1, self._n_models)
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        return {k: values for (k, _), values in zip(self._metrics, self._values, strict=True)}
+
+    def workspace(self) -> None:
+        """Return nothing."""
+
+    def raw(self, n: int) -> Floats:
+        """Return an array for the means."""
+        return np.empty((n, *self._values.shape))
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: Floats, space: None) -> None:
+        """Write the means of a draw."""
+        raw[number] = self._means(mass)
+
+    def values(self, raw: Floats) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        return {k: raw[:, place] for place, (k, _) in enumerate(self._metrics)}
+
+
+class _CellPart:
+    """The cells of each class, predicted at its own threshold."""
+
+    def __init__(
+        self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
+    ) -> None:
+        self._metrics = metrics
+        n_classes, n_rows = models[0].columns.shape
+        places: dict[bytes, int] = {}
+        self._codes: list[NDArray[np.uint8]] = []  # by thresholds and model, each of shape (n_classes, n_rows)
+        self._place = []  # of the thresholds of each metric
+        for _, metric in metrics:
+            limits = np.ascontiguousarray(one_per_label(metric.thresholds, n_classes))
+            key = limits.tobytes() + limits.dtype.str.encode()
+            if key not in places:
+                places[key] = len(places)
+                self._codes += [_cell_codes(each, limits) for each in models]
+            self._place.append(places[key])
+        self._shape = len(places), len(models), n_classes, 4
+        weights = models[0].weights
+        self._in_floats = weights is not None
+        self._own = self.raw(1)
+        self._add(np.ones(n_rows, dtype=np.uint8) if weights is None else weights, self._own[0])
+        self.work = len(self._codes) * n_classes
+
+    def _add(self, mass: NDArray[Any], cells: NDArray[Any]) -> None:
+        """Write the mass of each cell."""
+        for codes, of_model in zip(self._codes, cells.reshape(-1, *self._shape[2:]), strict=True):
+            for of_class, row in zip(codes, of_model, strict=True):
+                class_pairs.add_mass(mass, of_class, row)
+
+    def estimates(self) -> dict[int, Floats]:
+        """Return each metric of each model."""
+        return {k: values[0] for k, values in self.values(self._own).items()}
+
+    def workspace(self) -> None:
+        """Return nothing."""
+
+    def raw(self, n: int) -> NDArray[Any]:
+        """Return an array for the cells."""
+        return np.empty((n, *self._shape), dtype=np.float64 if self._in_floats else np.int64)
+
+    def measure(self, times: Times, mass: NDArray[Any], number: int, raw: NDArray[Any], space: None) -> None:
+        """Count the cells of a draw."""
+        self._add(mass, raw[number])
+
+    def values(self, raw: NDArray[Any]) -> dict[int, Floats]:
+        """Return each metric of all draws."""
+        found = {}
+        for (k, metric), place in zip(self._metrics, self._place, strict=True):
+            tn, fn, fp, tp = np.moveaxis(raw[:, place], -1, 0)
+            found[k] = metric.of_cells(Cells(tp, fp, fn, tn))
+        return found
+
+
+def _cell_codes(scores: ClassScores, limits: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return 2 where a class is predicted, plus 1 where it is true, of shape (n_classes, n_rows)."""
+    codes: NDArray[np.uint8] = np.empty(scores.columns.shape, dtype=np.uint8)
+    for k, (column, limit) in enumerate(zip(scores.columns, limits, strict=True)):
+        codes[k] = 2 * (column >= limit) + scores.flags(k)
+    return codes
+
+
+def indicator_of(scores: ClassScores) -> NDArray[np.uint8]:
+    """Return the indicator of each row's labels; raise if rows have one label."""
+    if scores.indicator is None:
+        raise ValueError("metrics: y_true must be an indicator matrix for metrics of sets of labels, but it is 1-D")
+    return scores.indicator
 
 
 def codes_of(models: Sequence[ClassScores]) -> NDArray[Any]:

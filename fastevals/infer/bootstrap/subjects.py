@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_not_given, show
 from fastevals._validation.arrays import (
-    as_array,
     as_frequencies,
     as_vector,
     as_weights,
@@ -36,7 +35,7 @@ from fastevals.infer.bootstrap.label_samples import (
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits, TargetSample
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.measure.class_scores import BaseClassRankings, ClassScores
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores, as_true_rows
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import (
     CLASSES,
@@ -261,7 +260,7 @@ def make_class_sample(
     weights = design.sample_weight
     if design.frequency_weight is not None:
         copies = as_frequencies("frequency_weight", design.frequency_weight)
-        arrays = {"y_true": as_array("y_true", y_true)} | {
+        arrays = {"y_true": as_true_rows("y_true", y_true)} | {
             name: CLASSES.as_array(name, each) for name, each in scores.items()
         }
         check_same_length(**arrays, frequency_weight=copies)
@@ -271,7 +270,7 @@ def make_class_sample(
     groups = design.groups
     if groups is not None and not isinstance(groups, SamplingUnits):
         groups = as_groups("groups", groups)
-        check_same_length(y_true=as_array("y_true", y_true), groups=groups)
+        check_same_length(y_true=as_true_rows("y_true", y_true), groups=groups)
         if weights is not None:
             groups = groups[as_weights("sample_weight", weights) != 0]
     return _class_sample(labels, models, specs, design._replace(groups=groups), one_model=one_model)

@@ -169,7 +169,7 @@ def test_an_absent_class_is_undefined_and_infinite_losses_have_no_interval() -> 
     ("options", "message"),
     [
         ({"metrics": metric("roc_auc", average="macro", multi_class="ovo", max_fpr=0.1)}, "multi_class='ovo' takes"),
-        ({"metrics": metric("roc_auc", average="samples")}, "average of roc_auc.* must be one of 'macro'"),
+        ({"metrics": metric("roc_auc", average="mean")}, "average of roc_auc.* must be one of 'macro'"),
         ({"metrics": "r2"}, "r2|y_pred"),
         ({"metrics": metric("f1", average="binary")}, "average='binary' needs 2 classes"),
         ({"pos_label": 1}, "pos_label"),
