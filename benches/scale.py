@@ -20,7 +20,7 @@ import fastevals
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 from benches.processes import COMMAND, LINUX, MOST, _python
-from fastevals.scale import Certified, RankingSummary, parquet
+from fastevals.scale import Certified, ClassScoresSummary, RankingSummary, parquet
 
 REPLICATES = 10_000
 MOST_IN_DOUBT = 1e-5  # of an AUC
@@ -47,6 +47,26 @@ def _update(data: Data) -> Call:
     else:
         assert auc == expected
     return lambda: _summary(data)
+
+
+def _class_summary(data: Data) -> ClassScoresSummary:
+    summary = ClassScoresSummary(range(10))
+    summary.update(data.k, data.probabilities)
+    return summary
+
+
+def _update_classes(data: Data) -> Call:
+    """Count all rows; check a loss, and that the bounds of Hand and Till's M contain the exact value."""
+    summary, classes = _class_summary(data), fastevals.ClassRankings(data.k, data.probabilities)
+    area, loss = summary.metric("hand_till"), -np.log(data.probabilities[np.arange(data.rows), data.k]).mean()
+    assert area.low <= classes.hand_till() <= area.high
+    np.testing.assert_allclose(summary.metric("log_loss"), loss, rtol=1e-12)
+    return lambda: _class_summary(data)
+
+
+def _sort_columns(data: Data) -> Call:
+    columns = np.ascontiguousarray(data.probabilities.T)
+    return lambda: np.sort(columns, axis=1)
 
 
 def _bootstrap(data: Data) -> Call:
@@ -232,6 +252,7 @@ def of_linux(entries: dict[str, Setup]) -> dict[str, Setup]:
 SCALE: Cases = installed(
     {
         "summary_update": {"fastevals": _update},
+        "class_summary_update": {"fastevals": _update_classes, "np.sort of columns": _sort_columns},
         "summary_bootstrap": {"fastevals": _bootstrap},
         "summary_merge": {"fastevals": _merge},
         "summary_bytes": {"fastevals": _to_bytes},
