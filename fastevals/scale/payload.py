@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.planes import join_planes
 from fastevals._limits import free_bytes
+from fastevals._options import show
 from fastevals.scale.fields import TIMES, Fields, Room
 
 MAGIC = b"fastevals"
@@ -141,8 +142,9 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
     names = head.pop("arrays", None) if isinstance(head, dict) else None
     if not isinstance(names, list) or len(names) != n_arrays or not all(isinstance(name, str) for name in names):
         raise ValueError(f"data is damaged: its head must name each of its {n_arrays} arrays")
-    if head.pop("kind", None) != kind:
-        raise ValueError(f"data is not a summary of kind {kind!r}")
+    seen = head.pop("kind", None)
+    if seen != kind:
+        raise ValueError(f"data is not a summary of kind {kind!r}, but of kind {show(seen)}")
     arrays = {}
     room = Room(len(data)) if room is None else room
     for name in names:

@@ -301,6 +301,9 @@ def test_a_bootstrap_draws_from_the_matrix() -> None:
     assert drawn["f1"].value == summary.metric("f1")
     assert drawn["f1"].confidence_interval == expected["f1"].confidence_interval
     assert drawn["matthews"].confidence_interval == expected["matthews"].confidence_interval
+    other = counted(*rows(400, seed=1))
+    change = fastevals.bootstrap_unpaired(other, summary, "f1", n_resamples=99, rng=0)["f1"]
+    assert change.value == pytest.approx(other.metric("f1") - summary.metric("f1"))
     for name in ("roc_auc", "log_loss"):
         with pytest.raises(ValueError, match=f"{name} has no bootstrap from a summary of class probabilities"):
             fastevals.bootstrap(summary, name, n_resamples=9)

@@ -25,7 +25,7 @@ from fastevals.infer.bootstrap.bootstrap import (
 )
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, jackknife_acceleration
-from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.infer.comparison import share_as_extreme
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import parse_metrics
@@ -132,6 +132,8 @@ def bootstrap_unpaired(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     subjects = {"subject": subject, "reference": reference}
+    for each in subjects.values():
+        specs = specs_for(each, specs)
     pairs = [isinstance(each, (tuple, list)) for each in subjects.values()]
     shared = _number_clusters(subjects, groups, stratified)
     weights = _weights_of_sides(subjects, sample_weight)
