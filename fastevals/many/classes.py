@@ -56,7 +56,8 @@ class ClassRankings(BaseClassRankings, Result):
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
         Labels: integers, booleans, strings, or floats without a fraction; or an indicator matrix of 0 and 1.
     y_score : array-like of shape (n_samples, n_classes)
-        Finite scores of any real dtype: one column per class, higher for rows of the class.
+        Finite scores of any real dtype: one column per class, higher for rows of the class. If it is a frame whose
+        columns are named by the labels, columns are matched by name.
     labels : sequence of n_classes labels, optional
         The class of each column, in order. The default is the labels that occur, sorted; for an indicator matrix, it is
         0 to n_classes - 1. Classes without rows are allowed; their values are undefined.

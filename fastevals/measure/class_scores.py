@@ -18,6 +18,8 @@ from fastevals._validation.arrays import (
     as_weights,
     check_probabilities,
     check_same_length,
+    frame_names,
+    is_frame,
     raise_not_finite,
 )
 from fastevals._validation.labels import (
@@ -164,10 +166,22 @@ def read_class_scores(
         columns, row_sums = _by_column(scores, kept, name)
         return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept, name)[0], row_sums)
     names, codes = number_classes(rows, labels, scores.shape[1], name)
+    scores = _in_order_of(names, scores, y_score)
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept, name)
     return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
+
+
+def _in_order_of(labels: NDArray[Any], scores: NDArray[Any], given: Any) -> NDArray[Any]:
+    """Return scores with columns in the order of the labels if they came from a frame whose columns name the labels."""
+    if not is_frame(given):
+        return scores
+    columns, wanted = list(map(str, frame_names(given))), list(map(str, labels.tolist()))
+    by_position = list(map(str, range(labels.size)))  # a frame's default names
+    if columns in (wanted, by_position) or sorted(columns) != sorted(wanted):
+        return scores
+    return scores[:, [columns.index(label) for label in wanted]]
 
 
 def number_classes(

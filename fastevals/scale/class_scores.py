@@ -157,7 +157,8 @@ class ClassScoresSummary(Summary):
         y_true : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
         y_score : array-like of shape (n_samples, n_classes)
-            Probabilities, one column per class in the order of the labels; each row adds up to 1.
+            Probabilities, one column per class in the order of the labels; each row adds up to 1. The columns of a
+            frame are matched by name if they are named by the labels.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: integers from 0 to 2**26 - 1. Rows of weight zero are left out. Each row is one independent
             observation.
@@ -175,13 +176,13 @@ class ClassScoresSummary(Summary):
         if not any(np.size(each) for each in (*given.values(), *weights.values()) if each is not None):
             return
         warn_other_order(given | weights)
-        matrix = as_score_matrix("y_score", y_score)
-        units = read_units(sample_weight, frequency_weight, len(matrix), None)
+        n = len(as_score_matrix("y_score", y_score))
+        units = read_units(sample_weight, frequency_weight, n, None)
         counts = None
         if units is not None:
             _check_units(units)
             counts = units.counts if units.counts.any() else np.ones_like(units.counts)  # to check the other arguments
-        labels, scores = read_class_scores(y_true, matrix, self._labels, counts)
+        labels, scores = read_class_scores(y_true, y_score, self._labels, counts)
         if scores.codes is None:
             raise ValueError("y_true must be 1-D, one label per row, got an indicator matrix")
         scores.require_probabilities("y_score")

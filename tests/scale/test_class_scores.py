@@ -361,6 +361,23 @@ def test_arrays_of_many_kinds_are_counted_alike() -> None:
     assert summary.to_bytes() == whole
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1]])
+def test_columns_of_frames_are_matched_by_name(order: list[int]) -> None:
+    pd = pytest.importorskip("pandas")
+    y, p = rows(200)
+    names = np.array(NAMES)
+    frame = pd.DataFrame(p[:, order], columns=names[order])
+    summary, whole = ClassScoresSummary(NAMES), ClassScoresSummary(NAMES)
+    summary.update(names[y], frame)
+    whole.update(names[y], p)
+    assert summary.to_bytes() == whole.to_bytes()
+    assert ClassRankings(names[y], frame).hand_till() == ClassRankings(y, p).hand_till()
+    # Default names are positions, and names of other classes tell nothing.
+    for columns in (range(4), ["a", "b", "c", "d"]):
+        by_position = ClassRankings(y, pd.DataFrame(p[:, order], columns=columns), labels=order)
+        assert by_position.roc_auc() == pytest.approx(ClassRankings(y, p).roc_auc(), rel=1e-14)
+
+
 def test_hard_labels_ties_and_absent_classes() -> None:
     y = np.array([0, 1, 1, 3])
     p = np.eye(4)[[0, 1, 0, 3]]
