@@ -133,7 +133,7 @@ def confidence_band(
     independent. The distance is measured from the average curve to the average curve of each replicate. The sizes in
     the transformation are K^2 / sum(1 / n), over the K classes' numbers of rows for the macro curve, and the numbers of
     cells for the micro curve; they set the band's shape, and the replicates its width. Replicates without a class are
-    dropped. In simulations with 3 and 10 classes, 95 % bands contained the entire true curve in 94 to 99 % of data
+    dropped. In simulations with 3 and 10 classes, 95 % bands contained the entire true curve in 94 to 100 % of data
     sets; `docs/coverage.md` has a table.
 
     All bands compute precision for the share of positives in these rows (without `stratified`, the share varies among

@@ -18,7 +18,7 @@ MOST_COLOURED = 10  # classes: if there are more, only the lowest and the highes
 ENDS = 3  # classes with the lowest values, and as many with the highest
 HUES = COLORS[:-1]  # black is for averages
 AVERAGE_LOOKS = {"macro": Look("#000000"), "micro": Look("#000000", DASHES[1])}
-THIN_COLUMNS = 400  # that a thin line is thinned to
+THIN_COLUMNS = 100  # that a thin line is thinned to
 VALUES: dict[str, Callable[[Any], float]] = {  # of curves with an attribute, by which classes are sorted
     "area": lambda curve: curve.area,
     "expected_calibration_error": lambda curve: curve.expected_calibration_error,
