@@ -100,6 +100,11 @@ DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
+    if type(data).__name__ == "ClassScoresSummary":
+        raise ValueError(
+            "data must be rows for a report of class probabilities, got a ClassScoresSummary: pass its matrix() for a "
+            "report of predicted classes, and read other results by its metric(), confidence_interval() and rankings()"
+        )
     others = [name for name in ("probabilities", "pred", "target") if getattr(options, name) is not None]
     is_predicted = bool(others)
     if options.score is not None and is_predicted:
