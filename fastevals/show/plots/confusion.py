@@ -96,12 +96,14 @@ def confusion_size(n_classes: int) -> tuple[float, float]:
     return side + 0.8, side + style.LEGEND_ROW * (MOST_LISTED + 1)
 
 
-def draw_confusion(picture: Picture, counts: Any, names: list[str], order: ClassOrder | None = None) -> None:
-    """Add the counts of a matrix to an empty picture."""
+def draw_confusion(
+    picture: Picture, counts: Any, names: list[str], order: ClassOrder | None = None, similar: Any = None
+) -> None:
+    """Add the counts of a matrix to an empty picture; `similar` are counts that similar classes are found in."""
     k = counts.shape[0]
     is_large = k > MOST_PLAIN
     if order == "confusion" or (order is None and is_large):
-        places = order_of_similar_classes(counts)
+        places = order_of_similar_classes(counts if similar is None else similar)
         counts, names = counts[np.ix_(places, places)], [names[place] for place in places]
     shares = class_shares(counts)
     lines = [[_lines(counts[row, column], shares[row, column], k) for column in range(k)] for row in range(k)]

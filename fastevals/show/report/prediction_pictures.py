@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,10 @@ def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of predictions by name: confusion matrices, or errors."""
     matrices = [(k, model.name, model.classes.matrix) for k, model in enumerate(block.models) if model.classes]
     if matrices and matrices[0][2].labels.size <= MOST_CLASSES:
-        yield "confusion", [_confusion_panel(*each) for each in matrices]
+        first = matrices[0][2].labels
+        are_alike = all(np.array_equal(matrix.labels, first) for _, _, matrix in matrices)
+        pooled = sum(matrix.counts for _, _, matrix in matrices) if are_alike else None  # one order for all models
+        yield "confusion", [_confusion_panel(*each, pooled) for each in matrices]
     shaped = [(model, model.errors) for model in block.models if model.errors is not None]
     if shaped and all(style.is_drawable([*shape.edges, *shape.predicted, *shape.observed]) for _, shape in shaped):
         for name, each in ERRORS.items():
@@ -29,9 +33,9 @@ def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
             yield name, [Panel(None, picture, style.figure_size(size, len(shaped)))]
 
 
-def _confusion_panel(place: int, model: str, matrix: ConfusionMatrix) -> Panel:
+def _confusion_panel(place: int, model: str, matrix: ConfusionMatrix, pooled: Any) -> Panel:
     picture = Picture()
-    draw_confusion(picture, matrix.counts, [format_label(label) for label in matrix.labels.tolist()])
+    draw_confusion(picture, matrix.counts, [format_label(label) for label in matrix.labels.tolist()], similar=pooled)
     k = matrix.labels.size
     side = max(4.2, 1.5 + 0.45 * k)
     return Panel(model, picture, (side, side) if k <= MOST_PLAIN else confusion_size(k), place=place)

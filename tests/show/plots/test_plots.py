@@ -24,6 +24,7 @@ from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.measure.curves.registry import CURVES
 from fastevals.show import plots
 from fastevals.show.plots import style, thinning
+from fastevals.show.plots.confusion import draw_confusion
 from tests.parameters import quick
 
 CASE = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["fawcett20"]
@@ -783,6 +784,9 @@ def test_a_large_confusion_matrix_has_blocks_a_scale_and_a_list_of_errors():
     assert ax.child_axes[0].get_ylabel() == "Share of the true class"
     in_order = plots.plot_confusion_matrix(matrix, ax=axes(), order="labels")
     assert [label.get_text() for label in in_order.get_yticklabels()][:2] == ["class 0", "class 2"]
+    other = Picture()
+    draw_confusion(other, counts, [f"{each}" for each in range(k)], similar=np.eye(k))
+    assert other.y.tick_labels[:2] == ["0", "2"]  # nothing is similar there
     perfect = plots.plot_confusion_matrix(ConfusionMatrix(np.eye(30, dtype=int)), ax=axes())
     assert perfect.get_legend() is None
     with pytest.raises(ValueError, match="order must be one of 'labels', 'confusion'; got 'size'"):
