@@ -57,6 +57,13 @@ DECOMPOSITION_MEMORY = MEMORY.format(
     call="from fastevals import bias_variance; bias_variance(*made)",
     share="1",
 )
+CLASSES_MEMORY = MEMORY.format(
+    there="from benches.classes import N_CLASSES, N_MODELS, probabilities; "
+    "y, made = probabilities(data.rows, N_CLASSES, N_MODELS); return y, dict(enumerate(made))",
+    call="from benches.classes import COMPARED; "
+    "fastevals.compare_rankings(*made, metrics=COMPARED, n_resamples=20, method='percentile')",
+    share="(8 * 10 * 3)",
+)
 
 
 @cache
@@ -170,6 +177,7 @@ PROCESSES = installed(
         "cold_report": {"fastevals": _cold("-m", "fastevals", "report")},
         "memory": {"fastevals": _number(AUC_MEMORY)} if LINUX else {},
         "bootstrap_memory": {"fastevals": _number(BOOTSTRAP_MEMORY)} if LINUX else {},
+        "class_comparison_memory": {"fastevals": _number(CLASSES_MEMORY)} if LINUX else {},
         "bias_variance_memory": {"fastevals": _number(DECOMPOSITION_MEMORY)} if LINUX else {},
     }
 )

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from benches.bias_variance import BIAS_VARIANCE
+from benches.classes import CLASSES
 from benches.data import Data, can_make
 from benches.drop_in import DROP_IN
 from benches.engines import ENGINES
@@ -28,7 +29,7 @@ from benches.splits import SPLITS
 
 CASES = (
     COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
-    | QUERIES | PROCESSES | SCALE | ENGINES
+    | CLASSES | QUERIES | PROCESSES | SCALE | ENGINES
 )  # fmt: skip
 LARGE = os.environ.get("FASTEVALS_BENCH_LARGE") == "1"
 SECONDS = 15.0  # per figure, about

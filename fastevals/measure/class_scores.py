@@ -60,6 +60,8 @@ class ClassScores:
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
         The result of `doubled_pairs`, once it has been computed.
+    are_probabilities : bool
+        Whether `require_probabilities` has found no fault.
     """
 
     columns: NDArray[Any]
@@ -69,6 +71,7 @@ class ClassScores:
     row_sums: tuple[float, float]
     n_positives: NDArray[np.int64] = field(init=False)
     doubled: NDArray[np.int64] | None = field(default=None, init=False)
+    are_probabilities: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         if self.indicator is not None:
@@ -110,10 +113,13 @@ class ClassScores:
 
     def require_probabilities(self, name: str) -> None:
         """Raise unless scores are probabilities, which add up to 1 in each row that has one label."""
+        if self.are_probabilities:
+            return
         check_probabilities(name, self.columns.min(initial=1), self.columns.max(initial=0))
         precision = float(np.finfo(self.columns.dtype).eps) if self.columns.dtype.kind == "f" else 0.0
         tolerance = max(SUM_TOLERANCE, precision)
         if self.indicator is not None or all(abs(each - 1) <= tolerance for each in self.row_sums):
+            self.are_probabilities = True
             return
         off = np.abs(self.columns.sum(axis=0, dtype=np.float64) - 1) > tolerance
         if not off.any():  # rows of weight zero

@@ -155,18 +155,18 @@ class _ColumnPart:
         ranked = [each.ranked for _, each in metrics if each.ranked is not None]
         rows = _tiled(units, columns[0][1].size // models[0].n_rows)
 
-        def build(column: tuple[NDArray[Any], NDArray[Any], Floats | None]) -> tuple[RankingSweep, CellCounter]:
+        def build(column: tuple[NDArray[Any], NDArray[Any], Floats | None]) -> tuple[Values, RankingSweep, CellCounter]:
             flags, scores, weights = column
             ranking = Ranking(flags, scores, sample_weight=weights, pos_label=1)
             sweep, order, cells = rank_column(flags == 0, scores, weights, ranking, ranked)
-            return sweep, CellCounter(order, cells, sweep.steps.sizes.size, rows, weights)
+            values = sweep.estimates()
+            sweep.forget_counts()
+            return values, sweep, CellCounter(order, cells, sweep.steps.sizes.size, rows, weights)
 
         built = run(build, columns, compiles=True)
-        self._values = [np.array(sweep.estimates()) for sweep, _ in built]
-        self._support = np.array([float(sweep.counts.n_pos) for sweep, _ in built]).reshape(self._n_models, -1)
-        for sweep, _ in built:
-            sweep.forget_counts()
-        self._columns = RankedColumns(built, columns[0][1].size)
+        self._values = [values for values, _, _ in built]
+        self._support = np.array([float(sweep.counts.n_pos) for _, sweep, _ in built]).reshape(self._n_models, -1)
+        self._columns = RankedColumns([(sweep, counter) for _, sweep, counter in built], columns[0][1].size)
         self.work = len(columns) * columns[0][1].size // models[0].n_rows
 
     def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
@@ -175,7 +175,7 @@ class _ColumnPart:
 
     def estimates(self) -> dict[int, Floats]:
         """Return each metric of each model."""
-        return self._averaged([list(values) for values in self._values], self._support)
+        return self._averaged(self._values, self._support)
 
     def workspace(self) -> Any:
         """Return arrays to count a draw in."""

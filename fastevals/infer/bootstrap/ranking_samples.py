@@ -7,6 +7,7 @@ all have a cell of their own, are drawn by number (`ModelsSample`). All use the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -399,13 +400,14 @@ class RankingSweep:
         if sweep is None:
             return lambda counts, times, n_pos, n_neg, scratch: metric.of_counts(steps.threshold_counts(counts))
         kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
+        tied = steps.tied
         needed = drawn if metric.detail > _detail_by_row(metric) else None
 
         def swept(counts: NDArray[Any], times: Times | None, n_pos: Any, n_neg: Any, scratch: NDArray[Any]) -> Any:
             if not n_pos and needed is not None and times is not None:
                 # F is 0 at all thresholds
                 return 0, needed.at_the_highest_score(times)
-            return kernel(*counts, steps.tied, n_pos, n_neg, *metric.parameters, *scratch[: sweep.scratch])
+            return kernel(*counts, tied, n_pos, n_neg, *metric.parameters, *scratch[: sweep.scratch])
 
         return swept
 
@@ -419,8 +421,9 @@ class RankingSweep:
         return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
 
     def forget_counts(self) -> None:
-        """Keep only the totals of the original counts, which need more memory than all the rest."""
+        """Keep only the totals of the original counts, and no step of each row: they need most of the memory."""
         self.counts = self.counts.take(np.array([0, -1]))
+        self.steps = replace(self.steps, step_by_row=self.steps.step_by_row[:0].copy())
 
     def sweep(
         self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64], times: Times | None = None
