@@ -287,6 +287,9 @@ def gate(
     label: str | None = None,
     score: str | Sequence[str] | None = None,
     pred: str | Sequence[str] | None = None,
+    probabilities: Any = None,
+    classes: Sequence[Any] | None = None,
+    normalize: bool = False,
     target: str | None = None,
     model: str | None = None,
     sample_weight: str | None = None,
@@ -336,6 +339,15 @@ def gate(
         Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
     pred : str or sequence of str
         Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
+    probabilities : str, sequence of str, or mapping of str to array-like
+        Probabilities of classes instead of scores, one entry per model: a pattern such as ``"forest_*"``, whose ``*``
+        stands for the class in the names of columns; a column of lists; or, by model, arrays of shape (n_samples,
+        n_classes) and frames with a column per class.
+    classes : sequence of label, optional
+        The classes in order, which a column of lists or an array needs if its columns are not in the order of sorted
+        labels.
+    normalize : bool
+        Divide each row's probabilities by their sum; by default sums other than 1 are an error.
     target : str
         Column of the true numbers.
     model : str, optional

@@ -623,7 +623,10 @@ class GateReceipt(JsonHead):
     data: Annotated[str, "name of the data"]
     model: Annotated[str, "the judged model"]
     reference: Annotated[str | None, "the champion"]
-    kind: Annotated[Literal["scores", "labels", "targets"], "scores, predicted classes or predicted numbers"]
+    kind: Annotated[
+        Literal["scores", "labels", "targets", "probabilities"],
+        "scores, predicted classes, predicted numbers or probabilities of classes",
+    ]
     label: Annotated[str | None, "column of the true classes or numbers; null without rows"]
     n_samples: Annotated[int, "rows"]
     n_positives: Annotated[int | None, "positive rows"]

@@ -39,11 +39,13 @@ from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, jackknife_acceleration
 from fastevals.infer.bootstrap.subjects import (
     SamplingDesign,
+    make_class_sample,
     make_prediction_sample,
     make_score_sample,
     make_target_sample,
 )
 from fastevals.infer.gate.closed import Closed, ClosedForms, ClosedRows
+from fastevals.measure.class_specs import spec_of_classes
 from fastevals.measure.kinds import LABELS, SCORES
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.base import Doubt
@@ -446,7 +448,10 @@ def measure_rows(
     measure_rest: Callable[[Specs], Any] | None = None,
     progress: bool = False,
 ) -> Measured:
-    """Measure models' scores, predicted classes ("labels") or predicted numbers ("targets") on the same rows.
+    """Measure models' predictions on the same rows.
+
+    They are scores, predicted classes ("labels"), predicted numbers ("targets"), or "probabilities" of classes:
+    matrices with a column per class, where `y_true` has the classes' places.
 
     `measure_rest` returns what measures the metrics that have no closed form, such as cells of many rows; by default
     the rows are resampled.
@@ -471,6 +476,8 @@ def measure_rows(
             parts = {"positives": true == of_class, "negatives": true != of_class}
         closed = ClosedRows.of_labels(true, predicted, specs, of_class) if is_independent else None
         compared = predicted
+    elif kind == "probabilities":
+        specs = {label: spec_of_classes(spec) for label, spec in specs.items()}
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     known: dict[str, Any] = {
         "closed": closed,
@@ -483,8 +490,11 @@ def measure_rows(
         return Measured(specs, models, {}, {}, **known, rest=measure_rest(drawn) if drawn and measure_rest else None)
     design = SamplingDesign(groups, sample_weight, pos_label=pos_label)
     make: dict[str, Callable[..., Sample]] = {
-        "scores": make_score_sample, "labels": make_prediction_sample, "targets": make_target_sample
+        "scores": make_score_sample, "labels": make_prediction_sample, "targets": make_target_sample,
+        "probabilities": make_class_sample,
     }  # fmt: skip
+    if kind == "probabilities":
+        design = design._replace(labels=np.arange(next(iter(predictions.values())).shape[1]))
     sample = make[kind](y_true, predictions, drawn, design)
     measured = Measured.of_sample(sample, drawn, models, settings, **known, progress=progress)
     measured.specs = specs

@@ -26,7 +26,6 @@ USAGE = "%(prog)s FILE ... --rule RULE [options]"
 DESCRIPTION = """\
 May this model ship? Each rule passes, fails or is undecided; the gate passes if
 all rules pass. FILE holds scores, predictions or a summary, as for a report.
-
   --rule 'roc_auc not worse than champion by 0.005'
   --rule 'recall at fpr=0.01 better than champion'
   --rule 'brier equivalent to champion within 0.002'
@@ -43,14 +42,12 @@ examples:
       --rule 'roc_auc not worse than champion by 0.005' --rule 'roc_auc >= 0.8'
   fastevals gate today.fe --reference pinned.json --rules gate.toml
   fastevals gate scores.parquet --rules gate.toml --format json > receipt.json
-
 A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
 passes in about 5 % of samples or fewer. It fails by a simultaneous bound over
 all rules and segments. Otherwise it is undecided, and the output says why.
 
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
 in Python: label = "y". --format json prints a receipt: a later --reference.
-
 exit status: 0 pass, 3 fail, 4 undecided (--undecided counts it as pass or
 fail); 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """

@@ -90,7 +90,7 @@ class GateData:
 
     data: str
     model: str
-    kind: str  # "scores", "labels" or "targets"
+    kind: str  # "scores", "labels", "targets" or "probabilities"
     reference: str | None  # the champion, in words
     results: tuple[RuleResult, ...]
     levels: Levels

@@ -19,6 +19,7 @@ from fastevals._options import listed, naming_rows
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.gate.costs import CostMetric
 from fastevals.infer.gate.rules import PLACES, GateRule
+from fastevals.measure.class_specs import class_metric_of
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
@@ -186,17 +187,23 @@ class PredictedSource:
         specs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, MetricSpec)}
         columns = tuple(dict.fromkeys(name for rule in rules for name in rule.by))
         self.kind = "labels" if options.target is None else "targets"
-        what = "predicted classes" if self.kind == "labels" else "predicted numbers"
-        legal = ("cells", "matrix") if self.kind == "labels" else ("targets",)
+        self.kind = "probabilities" if options.probabilities is not None else self.kind
+        what, *legal = {
+            "labels": ("predicted classes", "cells", "matrix"),
+            "targets": ("predicted numbers", "targets"),
+            "probabilities": ("class probabilities", "ranking", "probabilities", "cells", "matrix", "classes"),
+        }[self.kind]
         for rule in rules:
             if not isinstance(rule.metric, MetricSpec):
                 needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities"
                 raise ValueError(f"{option('rules')}: {rule.label} needs {needed}, given by {option('score')}")
             _check_kind(rule.label, rule.metric, legal, what)
-        self.settings = _settings(specs, rules, options)
+            if self.kind == "probabilities":
+                _check_one_number(rule.label, rule.metric)
         refuse_costs(reading_options(options, columns))
         self.opened = open_predictions(data, reading_options(options, columns), form)
         self.title, self.roles, self.models = self.opened.title, self.opened.roles, self.opened.roles.models
+        self.settings = _settings(specs, rules, options, self.models)
         self.data, self.role = data, role
 
     def sides(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
@@ -213,6 +220,8 @@ class PredictedSource:
     def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
         """Return one model or two as a subject of `plan_sample_size`, and what else is known of the rows."""
         rows, classes = self.opened.rows, self.opened.classes
+        if self.kind == "probabilities":
+            raise ValueError(f"{option('plan')} goes with {option('score')} or {option('pred')}")
         predicted: Any = (
             {name: rows.predicted[name] for name in models} if len(models) > 1 else rows.predicted[models[0]]
         )
@@ -227,12 +236,22 @@ class PredictedSource:
             "pos_label": positive, "left_out": self.opened.left_out, "n_weightless": self.opened.n_weightless,
         }  # fmt: skip
 
+    def model_names(self, model: str) -> dict[str, Any]:
+        """Return the options that name a model's columns, and the classes of its probabilities."""
+        if self.kind != "probabilities":
+            return {"pred": (model,)}
+        (given,) = (each.given for each in self.roles.class_columns if each.model == model)
+        return {"probabilities": (given,), "classes": self.opened.labels}
+
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files, or of the rows in memory."""
         if files := input_files(self.role, self.data):
             return tuple(files)
         rows = self.opened.rows
-        return (input_of_arrays(self.role, self.title, [("label", rows.true), *rows.predicted.items()]),)
+        columns = [*rows.predicted.items()]
+        if self.kind == "probabilities":
+            columns = [(name, column) for name, each in rows.predicted.items() for column in each.T]
+        return (input_of_arrays(self.role, self.title, [("label", rows.true), *columns]),)
 
 
 class EmptySource:
@@ -273,17 +292,27 @@ def open_rows(
     if options.score is not None and (options.pred is not None or options.target is not None):
         other = "pred" if options.pred is not None else "target"
         raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
+    if options.probabilities is None:
+        for name in ("classes", "normalize"):
+            if getattr(options, name):
+                raise ValueError(f"{option(name)} goes with {option('probabilities')}")
+    else:
+        for name in ("score", "pred", "target", "nightly"):
+            if getattr(options, name) is not None:
+                raise ValueError(f"{option('probabilities')} and {option(name)} exclude each other")
     _check_costs(rules, options)
     if counts_predictions(data):
         raise ValueError(f"a gate needs rows or counts of scores, got a {type(data).__name__}")
-    if options.pred is not None or options.target is not None:
+    if any(each is not None for each in (options.pred, options.target, options.probabilities)):
         return PredictedSource(data, options, rules, form, role)
     return ScoredSource(data, options, rules, form, role)
 
 
-def _settings(specs: Specs, rules: Sequence[GateRule], options: GateOptions) -> EvidenceSettings:
+def _settings(
+    specs: Specs, rules: Sequence[GateRule], options: GateOptions, named: Sequence[str] = ()
+) -> EvidenceSettings:
     """Return what is measured; with the metrics that rules judge without another model on the same rows."""
-    models = {*(options.score or ()), *(options.pred or ())}
+    models = {*(options.score or ()), *(options.pred or ()), *named}
     is_apart = options.reference is not None and not (
         isinstance(options.reference, str) and options.reference in models
     )
@@ -336,8 +365,18 @@ def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -
             ranking_metric(spec)
         except ValueError as error:
             raise ValueError(f"{option('rules')}: {error} (in {label})") from None
-    if what != "scores" and placed:
+    if what not in ("scores", "class probabilities") and placed:
         raise ValueError(f"{option('rules')}: {label} has an operating point, and {what} have none")
+
+
+def _check_one_number(label: str, spec: MetricSpec) -> None:
+    """Raise unless a metric of class probabilities has one value for all classes."""
+    try:
+        found = class_metric_of(spec)
+    except ValueError as error:
+        raise ValueError(f"{option('rules')}: {error} (in {label})") from None
+    if found.source in ("one vs. rest", "pairs") and found.average is None and found.function is None:
+        raise ValueError(f"{option('rules')}: {label} has a value for each class: rules need an average over classes")
 
 
 # The champion -----------------------------------------------------------------------------------------------------
@@ -414,8 +453,8 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
             f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
         )
     names: dict[str, Any] = {"score": (model,), "label": own.roles.truth}
-    if own.kind != "scores":
-        names = {"pred": (model,)}
+    if isinstance(own, PredictedSource):
+        names = own.model_names(model)
     if not any(isinstance(rule.metric, CostMetric) for rule in compared or rules):
         names |= dict.fromkeys([*OUTCOMES, *(f"{name}_column" for name in OUTCOMES)])
     opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")

@@ -38,6 +38,9 @@ class GateOptions:
     label: str | None = as_in_report("label")
     score: str | Sequence[str] | None = as_in_report("score")
     pred: str | Sequence[str] | None = as_in_report("pred")
+    probabilities: Any = as_in_report("probabilities")
+    classes: Sequence[Any] | None = as_in_report("classes")
+    normalize: bool = as_in_report("normalize")
     target: str | None = as_in_report("target")
     model: str | None = own(
         "MODEL", "the judged model, if several remain",
