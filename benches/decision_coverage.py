@@ -1,7 +1,7 @@
 """Coverage of intervals for decisions among classes; ``python -m benches.decision_coverage`` prints the table.
 
 Logits of three classes are normal, and labels are drawn by the probabilities, so these are calibrated; the third class
-has 6 % of the rows. For sets of labels, each of 5 labels is drawn by its own probability. Intervals are at 95 %, with
+has 10 % of the rows. For sets of labels, each of 5 labels is drawn by its own probability. Intervals are at 95 %, with
 499 replicates of rows. True values are those of `N_TRUTH` rows; for thresholds, of the thresholds chosen on all rows.
 """
 
