@@ -494,7 +494,11 @@ class ClassScoresSummary(Summary):
         options = {name: value for name, value in spec.options.items() if name != "average"}
         kept = {"n_bins": self._n_bins, "strategy": "uniform"}
         curve = self._bins.curve(columns)
-        if not hasattr(curve, name) or any(kept[key] != value for key, value in options.items()):
+        if not hasattr(curve, name):
+            raise ValueError(
+                f"{spec} needs the rows: of each class against the rest, a summary has errors in bins only"
+            )
+        if any(kept[key] != value for key, value in options.items()):
             raise ValueError(
                 f"{spec} is not known from a summary, which has calibration errors in {self._n_bins} bins of equal "
                 "width: ClassScoresSummary(n_bins=...) keeps others"

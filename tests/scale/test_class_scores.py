@@ -441,6 +441,9 @@ def test_options_are_checked() -> None:
         summary.metric("ranked_probability_score")
     with pytest.raises(ValueError, match="10 bins of equal width"):
         summary.metric(metric("expected_calibration_error", n_bins=5))
+    for unknown in ("smooth_calibration_error", metric("brier_score", average=None), "coverage_error"):
+        with pytest.raises(ValueError, match="needs the rows"):
+            summary.metric(unknown)
     with pytest.raises(ValueError, match="average must be"):
         summary.calibration_curve(average="macro")
     with pytest.raises(ValueError, match="two classes or more"):
