@@ -58,6 +58,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "ConfusionMatrix.negative_likelihood_ratio": lambda **o: MATRIX.negative_likelihood_ratio(**o),
     "ConfusionMatrix.negative_predictive_value": lambda **o: MATRIX.negative_predictive_value(**o),
     "ConfusionMatrix.positive_likelihood_ratio": lambda **o: MATRIX.positive_likelihood_ratio(**o),
+    "ConfusionMatrix.cohen_kappa": lambda **o: MATRIX.cohen_kappa(**o),
     "ConfusionMatrix.precision": lambda **o: MATRIX.precision(**o),
     "ConfusionMatrix.prediction_rate": lambda **o: MATRIX.prediction_rate(**o),
     "ConfusionMatrix.prevalence": lambda **o: MATRIX.prevalence(**o),

@@ -47,6 +47,7 @@ Average = Literal[None, MeanAverage]
 MOST_SHOWN = 10  # classes in a printed matrix
 MOST_CELLS = 20  # classes of a matrix that is shown as a table of all cells; of more, the most frequent errors
 LONGEST_NAME = 16
+KappaWeights = Literal[None, "linear", "quadratic"]
 MacroF = Literal["mean-of-f", "of-means"]
 
 
@@ -836,13 +837,24 @@ class ConfusionMatrix(Result, Generic[V]):
         """
         return self._result("matthews", self._agreement().matthews())
 
-    def cohen_kappa(self) -> V:
-        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
+    def cohen_kappa(self, *, weights: KappaWeights = None) -> V:
+        """Agreement beyond chance, at most 1 (Cohen 1960, doi:10.1177/001316446002000104).
+
+        Parameters
+        ----------
+        weights : {None, "linear", "quadratic"}
+            What an error costs, for ordered classes: the distance between the two classes in the order of `labels`, or
+            its square (Cohen 1968, doi:10.1037/h0026256). None counts all errors alike.
 
         Returns
         -------
         float or ndarray
             One value per matrix; NaN where the denominator is zero.
+
+        Raises
+        ------
+        ValueError
+            If `weights` has another value.
 
         Examples
         --------
@@ -850,8 +862,18 @@ class ConfusionMatrix(Result, Generic[V]):
         >>> matrix = fastevals.ConfusionMatrix([[4, 1], [2, 3]])
         >>> matrix.cohen_kappa()
         0.4
+        >>> fastevals.ConfusionMatrix([[3, 1, 0], [1, 3, 1], [0, 1, 2]]).cohen_kappa(weights="quadratic")
+        0.6721311475409837
         """
-        return self._result("cohen_kappa", self._agreement().cohen_kappa())
+        check_choice("weights", weights, KappaWeights)
+        if weights is None:
+            return self._result("cohen_kappa", self._agreement().cohen_kappa())
+        places = np.arange(self.counts.shape[-1], dtype=np.float64)
+        costs = np.abs(places[:, None] - places) ** (1 if weights == "linear" else 2)
+        shares = cells.ratio(self._scaled_counts, self._scaled_counts.sum(axis=(-2, -1), keepdims=True))
+        by_chance = shares.sum(axis=-1)[..., :, None] * shares.sum(axis=-2)[..., None, :]
+        observed, expected = ((each * costs).sum(axis=(-2, -1)) for each in (shares, by_chance))
+        return self._result("cohen_kappa", 1 - cells.ratio(observed, expected))
 
     def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> V:
         """Mean cost of the predictions per row, or their total cost.

@@ -976,3 +976,26 @@ def test_mean_cost_of_huge_costs_does_not_overflow():
 def test_costs_past_the_largest_float():
     with pytest.raises(ValueError, match="cost_matrix must be finite"):
         ConfusionMatrix([[90, 5], [1, 4]]).cost(np.array([[0, np.longdouble("1e4000")], [1, 0]]))
+
+
+# Weighted kappa -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weighted_kappa_is_that_of_scikit_learn_and_of_two_classes(weights):
+    rng = np.random.default_rng(0)
+    true, predicted = rng.integers(0, 5, (2, 300))
+    matrix = ConfusionMatrix.from_predictions(true, predicted, labels=range(5))
+    expected = sk.cohen_kappa_score(true, predicted, weights=weights)
+    assert matrix.cohen_kappa(weights=weights) == pytest.approx(expected, rel=1e-12)
+    scaled = ConfusionMatrix(matrix.counts * 1e-300)
+    assert scaled.cohen_kappa(weights=weights) == pytest.approx(expected, rel=1e-12)
+    stack = ConfusionMatrix(np.stack([matrix.counts, matrix.counts.T]))
+    np.testing.assert_allclose(stack.cohen_kappa(weights=weights), expected, rtol=1e-12)
+    two = ConfusionMatrix([[4, 1], [2, 3]])
+    assert two.cohen_kappa(weights=weights) == pytest.approx(two.cohen_kappa(), rel=1e-15)
+    found = fastevals.bootstrap(matrix, fastevals.metric("cohen_kappa", weights=weights), n_resamples=99, rng=0)
+    (estimate,) = found.values()
+    assert estimate.value == pytest.approx(expected, rel=1e-12)
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        assert math.isnan(ConfusionMatrix([[3, 0], [0, 0]]).cohen_kappa(weights=weights))
