@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
 from fastevals.infer.class_ratios import class_ratios
+from fastevals.many.classes import ClassRankings
 from fastevals.measure.class_losses import predicted_classes
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.kinds import CLASSES
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import METRICS, columns_of
 from fastevals.results import Interval
 from fastevals.show.report.data import ModelNumbers, OfClasses
 from fastevals.show.report.intervals import PredictedRows
-from fastevals.show.report.kinds import RATIO_OF_CLASS
+from fastevals.show.report.kinds import MACRO_CURVES, RATIO_OF_CLASS
 
 AVERAGES = {  # further averages of a metric over classes, with their titles
     "roc_auc": {"AUC weighted": {"average": "weighted"}, "AUC micro": {"average": "micro"}},
@@ -46,9 +48,14 @@ def probability_specs(n_classes: int, *, are_ordered: bool) -> dict[str, MetricS
 
 
 def measure_probabilities(
-    rows: PredictedRows, metrics: Mapping[str, MetricSpec], labels: NDArray[Any], confidence_level: float | None
+    rows: PredictedRows,
+    metrics: Mapping[str, MetricSpec],
+    labels: NDArray[Any],
+    confidence_level: float | None,
+    *,
+    is_pictured: bool = False,
 ) -> list[ModelNumbers]:
-    """Measure each model; with a confidence level, ratios of classes have intervals."""
+    """Measure each model; with a confidence level, ratios of classes have intervals; pictured blocks have curves."""
     found, codes = [], np.arange(labels.size)
     specs = CLASSES.specs({**metrics, **{f"{name} of each class": each for name, each in EACH_PROBABILITY.items()}})
     for model, matrix in rows.predicted.items():
@@ -67,8 +74,19 @@ def measure_probabilities(
         counted = ConfusionMatrix.from_predictions(rows.true, predicted, labels=codes, sample_weight=rows.weights)
         named = ConfusionMatrix._from_counts(counted.counts, Classes(labels, None))
         intervals: dict[str, Interval] = {} if confidence_level is None else {RATIO_OF_CLASS: limits}
-        found.append(ModelNumbers(model, own, classes=OfClasses(named, ordered, intervals, numbered=codes)))
+        curves = _macro_curves(rows, matrix, codes) if is_pictured else {}
+        of_classes = OfClasses(named, ordered, intervals, numbered=codes)
+        found.append(ModelNumbers(model, own, classes=of_classes, curves=curves))
     return found
+
+
+def _macro_curves(rows: PredictedRows, matrix: NDArray[Any], codes: NDArray[Any]) -> dict[str, Any]:
+    """Return the mean of the classes' curves by name; none if a class lacks rows, or rows outside it."""
+    classes = ClassRankings(rows.true, matrix, labels=codes, sample_weight=rows.weights)
+    sizes = classes.n_positives
+    if not ((sizes > 0) & (sizes < classes.n_samples)).all():
+        return {}
+    return {name: getattr(classes, CURVES[name].method)(average="macro") for name in MACRO_CURVES}
 
 
 def most_probable(rows: PredictedRows) -> PredictedRows:

@@ -160,7 +160,7 @@ class MeasurePredictions(NamedTuple):
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
             if self.labels is not None:
                 level = None if self.plan is None or n_groups == 1 else self.plan.confidence_level
-                models = measure_probabilities(rows, metrics, self.labels, level)
+                models = measure_probabilities(rows, metrics, self.labels, level, is_pictured=is_pictured)
             elif self.classes is not None:
                 models = self._measure_classes(rows, metrics)
             else:

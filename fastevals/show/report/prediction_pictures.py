@@ -10,14 +10,23 @@ import numpy as np
 from fastevals._text import format_label
 from fastevals.document.picture import AxisScale, Outline, Panel, Picture
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, MOST_PLAIN, confusion_size, draw_confusion
 from fastevals.show.plots.models import label_of
+from fastevals.show.plots.rates import draw_rates
 from fastevals.show.report.data import ErrorShape, ModelNumbers, ReportBlock
+from fastevals.show.report.kinds import MACRO_CURVES
 
 
 def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of predictions by name: confusion matrices, or errors."""
+    """Yield the pictures of predictions by name: curves of classes and confusion matrices, or errors."""
+    for name in MACRO_CURVES:
+        curves = [(model.name, model.curves[name]) for model in block.models if name in model.curves]
+        if len(curves) == len(block.models):
+            picture = Picture()
+            draw_rates(CURVES[name], picture, curves, marks=False)
+            yield f"macro_{name}", [Panel(None, picture, style.figure_size(style.SQUARE, len(curves)))]
     matrices = [(k, model.name, model.classes.matrix) for k, model in enumerate(block.models) if model.classes]
     if matrices and matrices[0][2].labels.size <= MOST_CLASSES:
         first = matrices[0][2].labels

@@ -233,3 +233,20 @@ def test_command(tmp_path: Path, capsys: Any) -> None:
     assert "--probabilities: no column matches 'q_*'" in capsys.readouterr().err
     assert cli.main(["report", "--probabilities", "q_*"]) == 2
     assert "--probabilities goes with a FILE" in capsys.readouterr().err
+
+
+def test_pages_have_the_mean_curves_of_the_classes() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    models = {name: rng.dirichlet(np.ones(3), 120) + np.eye(3)[y] for name in ("one", "other")}
+    models = {name: each / each.sum(axis=1, keepdims=True) for name, each in models.items()}
+    found = fastevals.report({"y": y, **models}, label="y", probabilities=[*models], n_resamples=0)
+    page = found.to_html()
+    for kind in ("macro_roc", "macro_precision_recall"):
+        assert page.count(f'data-figure="{kind}"') == 1
+    area = fastevals.ClassRankings(y, models["one"]).roc_auc()
+    assert f"one: AUC {area:.3f}" in page
+    lacking = fastevals.report(
+        {"y": y[y < 2], "one": models["one"][y < 2]}, label="y", probabilities=["one"], classes=[0, 1, 2], n_resamples=0
+    )
+    assert 'data-figure="macro_roc"' not in lacking.to_html()
