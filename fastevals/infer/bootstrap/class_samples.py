@@ -33,6 +33,7 @@ from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking
 
 Floats = NDArray[np.float64]
+Column = tuple[NDArray[Any], NDArray[Any], Floats | None]  # flags, scores and weights
 Numbered = Sequence[tuple[int, ClassMetric]]  # metrics with their places among all metrics
 
 
@@ -65,7 +66,7 @@ class ClassSample(UnitSample):
         ]  # fmt: skip
         chosen = [(make, [each for each in numbered if each[1].source == source]) for make, source in makers]
         self._parts: list[_DrawnPart] = [make(labels, models, each, self._units) for make, each in chosen if each]
-        self._n_metrics = len(metrics)
+        self._n_metrics, self._is_prepared = len(metrics), False
         self._models = list(models)
         self._errors = [
             (k, spec, metrics[k]) for k, spec in enumerate(specs) if isinstance(spec, MetricSpec) and are_drawn(spec)
@@ -78,8 +79,21 @@ class ClassSample(UnitSample):
         """Return each metric of each model on the original rows."""
         return self._by_metric([part.estimates() for part in self._parts], 0)
 
+    def prepare(self) -> None:
+        """Sort what draws are counted by, once; threads must not be running."""
+        if not self._is_prepared:
+            for part in self._parts:
+                part.prepare()
+            self._is_prepared = True
+
+    def load(self, key: np.uint64) -> None:
+        """Prepare and load compiled code before threads start."""
+        self.prepare()
+        super().load(key)
+
     def workspace(self) -> Any:
         """Return arrays to draw the units into, the mass of each row, and the working memory of each part."""
+        self.prepare()
         n = self._units.unit_by_row.size
         mass: NDArray[Any] = np.empty(0, dtype=np.uint8)
         if self._weights is not None:
@@ -131,6 +145,9 @@ class _DrawnPart(Protocol):
     def estimates(self) -> dict[int, Floats]:
         """Return each metric, of shape (n_models, ...), by its place among all metrics."""
 
+    def prepare(self) -> None:
+        """Sort what draws are counted by; estimates don't need it."""
+
     def workspace(self) -> Any:
         """Return the working memory of one thread."""
 
@@ -151,25 +168,36 @@ class _ColumnPart:
         self, labels: NDArray[Any], models: Sequence[ClassScores], metrics: Numbered, units: SamplingUnits
     ) -> None:
         self._metrics, self._n_models = metrics, len(models)
-        columns = self._columns_of(models)
-        ranked = [each.ranked for _, each in metrics if each.ranked is not None]
-        rows = _tiled(units, columns[0][1].size // models[0].n_rows)
+        self._to_sort = self._columns_of(models)
+        self._ranked = [each.ranked for _, each in metrics if each.ranked is not None]
+        self._n_rows = self._to_sort[0][1].size
+        self._rows = _tiled(units, self._n_rows // models[0].n_rows)
+        self.work = len(self._to_sort) * self._n_rows // models[0].n_rows
 
-        def build(column: tuple[NDArray[Any], NDArray[Any], Floats | None]) -> tuple[Values, RankingSweep, CellCounter]:
+        def measured(column: Column) -> tuple[Values, float]:
+            ranking = _ranking_of(column)
+            values = [np.array(metric.of_counts(ranking.counts)) for metric in self._ranked]
+            return values, float(ranking.counts.n_pos)
+
+        found = run(measured, self._to_sort, compiles=True)
+        self._values = [values for values, _ in found]
+        self._support = np.array([support for _, support in found]).reshape(self._n_models, -1)
+
+    def prepare(self) -> None:
+        """Sort the rows of each column."""
+
+        def build(column: Column) -> tuple[RankingSweep, CellCounter]:
             flags, scores, weights = column
-            ranking = Ranking(flags, scores, sample_weight=weights, pos_label=1)
-            sweep, order, cells = rank_column(flags == 0, scores, weights, ranking, ranked)
-            values = sweep.estimates()
+            sweep, order, cells = rank_column(
+                flags == 0, scores, weights, _ranking_of(column), self._ranked, stable=False
+            )
             sweep.forget_counts()
-            return values, sweep, CellCounter(order, cells, sweep.steps.sizes.size, rows, weights)
+            return sweep, CellCounter(order, cells, sweep.steps.sizes.size, self._rows, weights)
 
-        built = run(build, columns, compiles=True)
-        self._values = [values for values, _, _ in built]
-        self._support = np.array([float(sweep.counts.n_pos) for _, sweep, _ in built]).reshape(self._n_models, -1)
-        self._columns = RankedColumns([(sweep, counter) for _, sweep, counter in built], columns[0][1].size)
-        self.work = len(columns) * columns[0][1].size // models[0].n_rows
+        self._columns = RankedColumns(run(build, self._to_sort, compiles=True), self._n_rows)
+        self._to_sort = []
 
-    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[Column]:
         """Return the flags, scores and weights of each column."""
         return [(each.flags(k), column, each.weights) for each in models for k, column in enumerate(each.columns)]
 
@@ -205,14 +233,14 @@ class _ColumnPart:
 class _MicroPart(_ColumnPart):
     """All classes' columns of a model, ranked as one: a row is drawn with all its scores."""
 
-    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[Column]:
         return [each.all_together() for each in models]
 
 
 class _TopPart(_ColumnPart):
     """Rows ranked by their highest score; rows of its class are positive."""
 
-    def _columns_of(self, models: Sequence[ClassScores]) -> list[tuple[NDArray[Any], NDArray[Any], Floats | None]]:
+    def _columns_of(self, models: Sequence[ClassScores]) -> list[Column]:
         found = ((each, *predicted_classes(each.columns)) for each in models)
         return [((predicted == each.codes).view(np.uint8), highest, each.weights) for each, predicted, highest in found]
 
@@ -227,9 +255,13 @@ class _PairPart:
         self._codes, self._in_floats = codes_of(models), models[0].weights is not None
         self._values = np.array([pair_aucs(each) for each in models])
         self._support = np.array([each.support() for each in models], dtype=np.float64)
-        columns = [(column, k) for each in models for k, column in enumerate(each.columns)]
-        self._sorted = run(lambda task: _sort_for_pairs(task[0], self._codes, task[1]), columns)
-        self.work = 3 * len(columns)
+        self._to_sort = [(column, k) for each in models for k, column in enumerate(each.columns)]
+        self.work = 3 * len(self._to_sort)
+
+    def prepare(self) -> None:
+        """Sort the rows of each column."""
+        self._sorted = run(lambda task: _sort_for_pairs(task[0], self._codes, task[1]), self._to_sort)
+        self._to_sort = []
 
     def estimates(self) -> dict[int, Floats]:
         """Return each metric of each model."""
@@ -270,11 +302,16 @@ def _sort_for_pairs(
 ) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int32]]:
     """Return the rows by descending score, their classes, and stretches of equal scores (see `count_pairs`)."""
     mine = codes == own
-    rows = np.concatenate((np.flatnonzero(mine), np.flatnonzero(~mine)))
-    order = rows[np.argsort(column[rows], kind="stable")][::-1].astype(np.int32)
-    scores, first = column[order], mine[order]
+    order = np.argsort(column)[::-1].astype(np.int32)  # a stable sort takes several times as long
+    scores = column[order]
     starts = np.concatenate(([0], np.flatnonzero(scores[1:] != scores[:-1]) + 1))
     stops = np.append(starts[1:], order.size)
+    sizes = stops - starts
+    tied = np.repeat(sizes > 1, sizes)
+    if tied.any():  # of equal scores, the class's own come last; the order is the same on all machines
+        rows, group = order[tied], np.repeat(np.arange(sizes.size), sizes)[tied]
+        order[tied] = rows[np.lexsort((rows, mine[rows], group))]
+    first = mine[order]
     of_own = np.concatenate(([0], np.cumsum(first)))
     middles = stops - (of_own[stops] - of_own[starts])
     both = (middles > starts) & (middles < stops)
@@ -291,10 +328,14 @@ class _LabelPart:
         self._measured = [LABELS.metric(metric.of_labels) for _, metric in metrics if metric.of_labels is not None]
         codes = [codes_of(models), *(predicted_classes(each.columns)[0] for each in models)]
         weights = models[0].weights
-        self._joint, cells = joint_cells_of_codes(Classes(labels, None), codes, weights)
-        order = np.argsort(cells, kind="stable")
-        self._counter = CellCounter(order, cells[order], self._joint.sizes.size, units, weights)
+        self._joint, self._cells = joint_cells_of_codes(Classes(labels, None), codes, weights)
+        self._units, self._weights = units, weights
         self.work = 1
+
+    def prepare(self) -> None:
+        """Sort the rows by cell."""
+        order = np.argsort(self._cells, kind="stable")
+        self._counter = CellCounter(order, self._cells[order], self._joint.sizes.size, self._units, self._weights)
 
     def estimates(self) -> dict[int, Floats]:
         """Return each metric of each model."""
@@ -319,7 +360,7 @@ class _LabelPart:
         return dict(zip((k for k, _ in self._metrics), found, strict=True))
 
 
-class _RowPart:
+class _RowPart(_DrawnPart):
     """Losses of rows, whose means are the metrics."""
 
     def __init__(
@@ -356,7 +397,7 @@ class _RowPart:
         return {k: raw[:, place] for place, (k, _) in enumerate(self._metrics)}
 
 
-class _LabelSetPart:
+class _LabelSetPart(_DrawnPart):
     """Values of rows that may have many labels, whose means over the rows that count are the metrics."""
 
     def __init__(
@@ -402,7 +443,7 @@ class _LabelSetPart:
         return {k: raw[:, place] for place, (k, _) in enumerate(self._metrics)}
 
 
-class _CellPart:
+class _CellPart(_DrawnPart):
     """The cells of each class, predicted at its own threshold."""
 
     def __init__(
@@ -478,6 +519,11 @@ def codes_of(models: Sequence[ClassScores]) -> NDArray[Any]:
     if codes is None:
         raise ValueError("metrics: y_true must have one label per row for metrics of pairs, labels and losses of rows")
     return codes
+
+
+def _ranking_of(column: Column) -> Ranking:
+    flags, scores, weights = column
+    return Ranking(flags, scores, sample_weight=weights, pos_label=1)
 
 
 def _tiled(units: SamplingUnits, times: int) -> SamplingUnits:

@@ -36,6 +36,7 @@ def permute_classes(
     pool = ClassSample(labels, [pred_a.followed_by(pred_b)], [metric], groups=None, stratified=False, one_model=True)
     if np.ndim(pool.estimates()[0]):
         raise ValueError(f"metric: a permutation test takes metrics that return one number, but {name} returns several")
+    pool.prepare()
     swaps = RowSwaps((pred_a.columns != pred_b.columns).any(axis=0), plan)
     places = swaps.places(np.arange(2 * n))
 
