@@ -599,7 +599,11 @@ def test_a_closed_standard_output_is_no_traceback(monkeypatch):
 
 # Folders of pictures ----------------------------------------------------------------------------------------------
 
-OF_RANKINGS = {"scores", "confusion", *(name for name, entry in CURVES.items() if entry.needs == "counts")}
+OF_RANKINGS = {
+    "scores",
+    "confusion",
+    *(name for name, entry in CURVES.items() if entry.needs == "counts" and entry.in_reports),
+}
 OF_INTERVALS, OF_PAIRS = {"intervals"}, {"differences"}
 OF_PROBABILITIES = {name for name, entry in CURVES.items() if entry.needs == "probabilities"}
 ALL_PICTURES = OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS  # of several models
