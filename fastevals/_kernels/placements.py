@@ -119,6 +119,45 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
 
 
 @kernel
+def tabulate_placements(keys, shift, table):
+    """Write the doubled placement of scores in each cell over the range of ascending keys, or -1 if a cell has keys.
+
+    The first entry is for scores below all keys, the last one for scores above. A score between them is in cell
+    ``1 + ((key - keys[0]) >> shift)``.
+    """
+    table[:] = 0
+    for i in range(keys.size):
+        table[1 + np.int64((keys[i] - keys[0]) >> shift)] += 1
+    below = 0
+    for c in range(table.size):
+        size = table[c]
+        table[c] = -1 if size > 0 else 2 * below
+        below += size
+
+
+@kernel
+def sum_placements(bits, flip_below, flip, low, high, shift, table, kept):
+    """Return the sum of the placements of scores in cells without keys, and the number of the other scores.
+
+    The keys of the others are written to `kept`, which has one extra element, so that the loop needs no branch.
+    """
+    total = np.int64(0)
+    n = 0
+    last = table.size - 1
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        cell = np.int64(offset_of(key, low, high) >> shift) + 1
+        cell = 0 if key < low else cell
+        cell = last if key > high else cell
+        placement = np.int64(table[cell])
+        unknown = placement < 0
+        total += placement + unknown
+        kept[n] = key
+        n += unknown
+    return total, n
+
+
+@kernel
 def add_products(placements, n_rows, weights, sums):
     """Add the products of two models' first `n_rows` placements, times the weight, to sums[a, b] for each b <= a.
 

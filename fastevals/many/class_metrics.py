@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import num_threads
 from fastevals.many.columns import ScoreColumns, batch_values
-from fastevals.measure.class_pairs import SMALL_CELLS, aucs_by_class, doubled_pairs
+from fastevals.measure.class_pairs import SMALL_CELLS, aucs_by_class, doubled_against_rest
 from fastevals.measure.class_scores import ClassScores
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 
@@ -23,7 +23,7 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
     from_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
     # With many classes, placing rows among the sorted rows of each class is faster than sorting all rows per class.
     if from_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
-        return aucs_by_class(doubled_pairs(scores), scores.n_positives)
+        return aucs_by_class(doubled_against_rest(scores), scores.n_positives)
     ranked = ranking_metric(MetricSpec(metric, options))
     with _threads_for(scores):
         values: Floats = batch_values(columns_by_class(scores), [ranked])[0]

@@ -16,7 +16,7 @@ from fastevals._kernels.classes import (
     keys_of_class,
     sum_above,
 )
-from fastevals._kernels.placements import index_keys, place_rows
+from fastevals._kernels.placements import index_keys, place_rows, sum_placements, tabulate_placements
 from fastevals._kernels.sorting import sort_keys
 from fastevals._validation.arrays import EXACT_INTEGER, power_of_two
 from fastevals._validation.labels import check_class_sizes
@@ -39,9 +39,13 @@ def _run_if_large(
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
-    """Return each class's AUC against the rest, from doubled numbers of pairs ranked right and sizes of classes."""
+    """Return each class's AUC against the rest, from doubled numbers of pairs ranked right and sizes of classes.
+
+    The numbers are of each class, or of each pair of classes.
+    """
     rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may exceed 2**63
-    return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
+    right = doubled.sum(axis=1, dtype=rows.dtype) if doubled.ndim == 2 else doubled
+    return _ratio(right, rows * (rows.sum() - rows))
 
 
 def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
@@ -125,6 +129,48 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
     right = 2 * np.outer(sizes, sizes) - doubled
     np.fill_diagonal(right, 0)
     return right
+
+
+# If classes are few rows of many, most scores lie between the class's own scores, in cells of a table that tells their
+# placement: one look-up per row. The few others are placed one by one.
+TABLE_CELLS = 1 << 12  # 16 kB, half of the nearest cache
+CELLS_A_KEY = 8  # with fewer cells per row of the class, most cells have keys
+
+
+def doubled_against_rest(scores: ClassScores) -> Ints:
+    """Count, for each class, the pairs with rows of all other classes that its column ranks correctly, doubled."""
+    if scores.doubled is not None:
+        return np.asarray(scores.doubled.sum(axis=1))
+    sizes = scores.n_positives
+    if CELLS_A_KEY * int(sizes.max()) > TABLE_CELLS:
+        return np.asarray(doubled_pairs(scores).sum(axis=1))
+    columns, codes = scores.columns, scores.codes
+    assert codes is not None
+    rows = rows_by_code(codes, sizes.size)
+
+    def count(j: int) -> int:
+        codec, column = codec_for(columns[j])
+        keys = np.sort(codec.encode(column[rows[j]]))
+        span = int(keys[-1] - keys[0])
+        shift = np.uint64(max(span.bit_length() - (TABLE_CELLS.bit_length() - 1), 0))
+        table = np.empty((span >> int(shift)) + 3, dtype=np.int32)
+        tabulate_placements(keys, shift, table)
+        index, total = KeyIndex.build(keys), 0
+        kept = np.empty(min(STRETCH_ROWS, column.size) + 1, dtype=np.uint64)
+        placements = np.empty(kept.size, dtype=np.int32)
+        for start in range(0, column.size, STRETCH_ROWS):
+            bits = codec.bits(column[start : start + STRETCH_ROWS])
+            known, n = sum_placements(bits, codec.flip_below, codec.flip, keys[0], keys[-1], shift, table, kept)
+            place_rows(kept[:n].view(np.int64), np.int64(0), np.int64(0), *index, placements)
+            total += int(known) + int(placements[:n].sum(dtype=np.int64))
+        n_own = keys.size
+        return 2 * n_own * (column.size - n_own) - (total - n_own * n_own)  # own rows have n_own ** 2 in sum
+
+    present = np.flatnonzero(sizes).tolist()
+    found = _run_if_large(scores, count, present, compiles=(sum_placements, place_rows, columns.dtype))
+    doubled = np.zeros(sizes.size, dtype=np.int64)
+    doubled[present] = found
+    return doubled
 
 
 def _weighted_pair_aucs(scores: ClassScores) -> Floats:

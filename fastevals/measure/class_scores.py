@@ -37,6 +37,7 @@ Flags = NDArray[np.uint8]
 
 SUM_TOLERANCE = 1e-5  # of the sum of a row's probabilities; with fewer digits, the dtype's precision
 BYTE_CLASSES = 1 << 8  # classes whose numbers fit into one byte; a stable sort of bytes is a radix sort in one pass
+MANY_VALUES = 1 << 24  # float32 values, above which a kernel for them is worth compiling
 ROWS_PER_TILE = 1 << 11  # rows copied at a time, while the scores of all classes are in cache
 
 
@@ -221,7 +222,7 @@ def _by_column(
     parts = chunks(n)
     contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # otherwise `take` copies the whole matrix
 
-    plain = contiguous and matrix.dtype == np.float64
+    plain = contiguous and (matrix.dtype == np.float64 or (matrix.dtype == np.float32 and matrix.size > MANY_VALUES))
 
     def copy(part: slice) -> tuple[float, float]:
         lowest, highest = math.inf, -math.inf

@@ -21,7 +21,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
 from fastevals.many.class_curves import MACROS
-from fastevals.measure.class_pairs import aucs_by_class
+from fastevals.measure.class_pairs import aucs_by_class, doubled_against_rest, doubled_pairs
 from fastevals.measure.curves.registry import CURVES
 from tests.reference import classes as reference_classes
 from tests.reference import ranking as reference
@@ -491,3 +491,26 @@ def test_reprs() -> None:
     assert weighted.rankings is weighted.rankings
     with pytest.raises(ValueError, match="read-only"):
         weighted.labels[0] = 5
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u8", "f2", "g"])
+@pytest.mark.parametrize("kind", ["continuous", "tied", "constant", "signed zeros", "one outlier"])
+def test_placements_from_a_table_are_those_of_pairs(dtype, kind):
+    rng = np.random.default_rng(3)
+    n, k = 3000, 40
+    y = rng.integers(0, k - 1, n)  # the last class has no rows
+    y[:2] = 3, 5
+    scores = rng.normal(size=(n, k)) + 100
+    if kind == "tied":
+        scores = np.round(scores)
+    elif kind == "constant":
+        scores[:] = 7
+    elif kind == "signed zeros":
+        scores = np.where(scores > 100.5, 0.0, np.where(scores < 99.5, -0.0, scores * (dtype[0] == "f")))
+    elif kind == "one outlier":
+        scores[y == 3, 3] = 5
+        scores[0, 3] = 10_000
+    classes = ClassRankings(y, scores.astype(dtype), labels=range(k))
+    found = doubled_against_rest(classes._scores)
+    np.testing.assert_array_equal(found, doubled_pairs(classes._scores).sum(axis=1))
+    np.testing.assert_array_equal(doubled_against_rest(classes._scores), found)  # from pairs, once they are counted
