@@ -57,7 +57,8 @@ class ClassRankings(BaseClassRankings, Result):
         Labels: integers, booleans, strings, or floats without a fraction; or an indicator matrix of 0 and 1.
     y_score : array-like of shape (n_samples, n_classes)
         Finite scores of any real dtype: one column per class, higher for rows of the class. If it is a frame whose
-        columns are named by the labels, columns are matched by name.
+        columns are named by the labels ("cat", or "p_cat" with the same prefix for all), or by the columns of an
+        indicator frame, columns are matched by name.
     labels : sequence of n_classes labels, optional
         The class of each column, in order. The default is the labels that occur, sorted; for an indicator matrix, it is
         0 to n_classes - 1. Classes without rows are allowed; their values are undefined.
@@ -255,7 +256,7 @@ class ClassRankings(BaseClassRankings, Result):
         >>> fastevals.ClassRankings([0, 1, 2], [[3, 1, 1], [1, 2, 1], [2, 2, 1]]).hand_till()
         0.75
         """
-        _check_one_vs_one(self.is_multilabel, "macro", None)
+        self._of_one_label("hand_till")
         return float(self._averaged_pairs("macro"))
 
     @overload
@@ -591,7 +592,7 @@ class ClassRankings(BaseClassRankings, Result):
 
     def _mean_loss(self, name: str, **options: Any) -> float:
         """Return a metric that is a mean over rows."""
-        scores, entry = self._of_one_label(name), METRICS[name]
+        scores, entry = self._of_one_label(name.removeprefix("multiclass_")), METRICS[name]
         if entry.needs_probabilities:
             scores.require_probabilities("y_score")
         return mean_over_rows(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,14 @@ from fastevals._memory import lend
 from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
+    as_scores,
     as_weights,
     check_probabilities,
     check_same_length,
     frame_names,
     is_frame,
     raise_not_finite,
+    usual_unit,
 )
 from fastevals._validation.labels import (
     as_class_names,
@@ -96,6 +98,19 @@ class ClassScores:
         sums = min(self.row_sums[0], other.row_sums[0]), max(self.row_sums[1], other.row_sums[1])
         return ClassScores(columns, None, np.concatenate((self.codes, other.codes)), None, sums)
 
+    def repeated(self, copies: NDArray[np.int64]) -> ClassScores:
+        """Return the rows of these scores, each as often as it has copies; rows may not have weights."""
+        indicator = None if self.indicator is None else self.indicator.repeat(copies, axis=1)
+        codes = None if self.codes is None else self.codes.repeat(copies)
+        return ClassScores(self.columns.repeat(copies, axis=1), None, codes, indicator, self.row_sums)
+
+    def in_usual_unit(self) -> ClassScores:
+        """Return these scores with weights whose products neither overflow nor underflow; ratios of sums are equal."""
+        unit = 1.0 if self.weights is None else usual_unit(self.weights)
+        if self.weights is None or unit == 1:
+            return self
+        return replace(self, weights=np.maximum(self.weights * unit, np.finfo(np.float64).smallest_subnormal))
+
     def flags(self, k: int) -> Flags:
         """Return 1 for the rows of class k, 0 for others."""
         if self.indicator is not None:
@@ -170,25 +185,60 @@ def read_class_scores(
             weights = weights[kept]
     if rows.ndim == 2:
         names = as_class_names("labels", labels, scores.shape[1])
+        order = frame_names(y_true) if is_frame(y_true) else labels
+        if order is not None:
+            scores = _in_order_of(np.asarray(order).tolist(), scores, y_score, name, labels is not None)
         columns, row_sums = _by_column(scores, kept, name)
         return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept, name)[0], row_sums)
     names, codes = number_classes(rows, labels, scores.shape[1], name)
-    scores = _in_order_of(names, scores, y_score)
+    scores = _in_order_of(names.tolist(), scores, y_score, name, labels is not None)
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept, name)
     return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
 
 
-def _in_order_of(labels: NDArray[Any], scores: NDArray[Any], given: Any) -> NDArray[Any]:
-    """Return scores with columns in the order of the labels if they came from a frame whose columns name the labels."""
+def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str, told: bool) -> NDArray[Any]:
+    """Return scores with columns in the order of the labels if they came from a frame whose columns name the labels.
+
+    `told` is whether the user gave the labels of the columns.
+    """
     if not is_frame(given):
         return scores
-    columns, wanted = list(map(str, frame_names(given))), list(map(str, labels.tolist()))
-    by_position = list(map(str, range(labels.size)))  # a frame's default names
-    if columns in (wanted, by_position) or sorted(columns) != sorted(wanted):
+    columns, wanted = _texts(frame_names(given)), _texts(labels)
+    by_default = [[f"{start}{k}" for k in range(len(columns))] for start in ("", "column_")]
+    if columns == wanted or columns in by_default:
         return scores
-    return scores[:, [columns.index(label) for label in wanted]]
+    for found, sought in ((columns, wanted), (_without_ends(columns), _without_ends(wanted))):
+        if sorted(found) == sorted(sought) and len(set(found)) == len(found):
+            places = {text: place for place, text in enumerate(found)}
+            order = [places[text] for text in sought]
+            return scores if order == sorted(order) else scores[:, order]
+    known = set(wanted).intersection(columns)
+    if known and not (told and all(a == b for a, b in zip(columns, wanted, strict=True) if a in known)):
+        raise ValueError(
+            f"{name} must have columns named by the labels, or by none of them; its columns are {listed(columns)}, and "
+            f"the labels are {listed(wanted)}"
+        )
+    return scores
+
+
+def _texts(names: list[Any]) -> list[str]:
+    """Return names as texts, with whole floats as integers."""
+    return [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
+
+
+def _without_ends(names: list[str]) -> list[str]:
+    """Return names without the start and the end that all of them share."""
+    start = _shared_start(names)
+    end = _shared_start([each[start:][::-1] for each in names])
+    return [each[start : len(each) - end] for each in names]
+
+
+def _shared_start(names: list[str]) -> int:
+    """Return the number of characters that all names begin with."""
+    first, last = min(names), max(names)  # names between them begin with what these two share
+    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
 
 
 def number_classes(
@@ -257,7 +307,7 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
 # Checks ---------------------------------------------------------------------------------------------------------------
 def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     """Return scores as an array of shape (n_samples, n_classes) of some real dtype, without checking the values."""
-    array = as_array(name, values)
+    array = _as_numbers(name, values)
     if array.ndim != 2:
         hint = "; for scores of the positive class alone, use Ranking" if array.ndim == 1 else ""
         raise ValueError(f"{name} must be 2-D, with a column for each class, got shape {array.shape}{hint}")
@@ -268,10 +318,18 @@ def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     return array
 
 
+def _as_numbers(name: str, values: Any) -> NDArray[Any]:
+    """Return an array; the columns of a frame are read one by one if they have types that know missing values."""
+    array = as_array(name, values)
+    if not is_frame(values) or array.dtype.kind != "O" or array.ndim != 2 or array.shape[1] < 2:
+        return array
+    return np.column_stack([as_scores(f"{name}[{each!r}]", values[each]) for each in frame_names(values)])
+
+
 def as_true_rows(name: str, values: Any) -> NDArray[Any]:
     """Return labels, or an indicator matrix; a sparse one of SciPy takes one byte per row and label."""
     if not (hasattr(values, "tocsr") and hasattr(values, "nnz")):
-        return as_array(name, values)
+        return _as_numbers(name, values)
     rows = values.tocsr(copy=True)
     rows.sum_duplicates()
     odd = (rows.data != 0) & (rows.data != 1)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from fastevals import ClassRankings
+from fastevals import ClassRankings, bootstrap, metric
 from tests.many.test_classes import INDICATOR, LETTERS, SCORES, many
 from tests.test_validation import ODD_ARRAYS, ODD_SCALARS, complaint
 
@@ -118,7 +118,8 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "average": (lambda: ClassRankings(LETTERS, SCORES).roc_auc(average="samples"), "average must be one of 'macro'"),
     "way": (lambda: ClassRankings(LETTERS, SCORES).roc_auc(multi_class="raise"), "multi_class must be one of 'ovr'"),
     "pairs of many": (lambda: ClassRankings(INDICATOR, SCORES).roc_auc(multi_class="ovo"), "needs one label per row"),
-    "Till of many": (lambda: ClassRankings(INDICATOR, SCORES).hand_till(), "needs one label per row"),
+    "Till of many": (lambda: ClassRankings(INDICATOR, SCORES).hand_till(), "hand_till needs one label per row"),
+    "loss of many": (lambda: ClassRankings(INDICATOR, SCORES).log_loss(), "^log_loss needs one label per row"),
     "micro pairs": (
         lambda: ClassRankings(LETTERS, SCORES).roc_auc(multi_class="ovo", average="micro"),
         "average='micro' requires multi_class='ovr'",
@@ -138,6 +139,71 @@ def test_bad_input(what: str) -> None:
     call, message = BAD[what]
     with pytest.raises(ValueError, match=message):
         call()
+
+
+FRAMES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "pandas": pd.DataFrame,
+    "pandas with missing values": lambda columns: pd.DataFrame(columns).astype("Float64"),
+    "polars": pl.DataFrame,
+    "arrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("name", ["{}", "p_{}", "p({})"])
+def test_columns_are_matched_by_name(kind: str, name: str) -> None:
+    columns = np.transpose(SCORES)
+    frame = FRAMES[kind]({name.format("abc"[k]): columns[k] for k in (2, 0, 1)})
+    expected = ClassRankings(LETTERS, SCORES).roc_auc(average=None)
+    np.testing.assert_array_equal(ClassRankings(LETTERS, frame).roc_auc(average=None), expected)
+    told = ClassRankings(LETTERS, frame, labels=["b", "c", "a"])
+    np.testing.assert_array_equal(told.roc_auc(average=None), expected[[1, 2, 0]])
+    found = bootstrap((LETTERS, frame), "log_loss", frequency_weight=[1] * 4, n_resamples=99)
+    assert found["log_loss"].value == ClassRankings(LETTERS, SCORES).log_loss()
+    indicator = FRAMES[kind]({f"is {'abc'[k]}": np.array(INDICATOR)[:, k] for k in (1, 0, 2)})
+    many = ClassRankings(indicator, frame).roc_auc(average=None)
+    np.testing.assert_array_equal(many, ClassRankings(INDICATOR, SCORES).roc_auc(average=None)[[1, 0, 2]])
+    many = ClassRankings(INDICATOR, frame, labels=["a", "b", "c"]).roc_auc(average=None)
+    np.testing.assert_array_equal(many, ClassRankings(INDICATOR, SCORES).roc_auc(average=None))
+
+
+def test_columns_are_matched_to_numbers() -> None:
+    columns = np.transpose(SCORES)
+    expected = ClassRankings([3, 3, 1, 2], SCORES).roc_auc(average=None)
+    for names in ([1, 2, 3], [1.0, 2.0, 3.0], ["1", "2", "3"], ["class_1", "class_2", "class_3"]):
+        frame = pd.DataFrame({names[k]: columns[k] for k in (1, 2, 0)})
+        for labels in ([3, 3, 1, 2], [3.0, 3.0, 1.0, 2.0]):
+            np.testing.assert_array_equal(ClassRankings(labels, frame).roc_auc(average=None), expected)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["0", "1", "2"], ["column_0", "column_1", "column_2"], ["x", "z", "y"]])
+def test_columns_without_names_of_classes_are_taken_in_order(names: list[Any]) -> None:
+    frame = pd.DataFrame(SCORES, columns=names)
+    for labels in ([1, 2, 0], ["c", "a", "b"]):
+        true = [labels["abc".index(each)] for each in LETTERS]
+        found = ClassRankings(true, frame, labels=labels).roc_auc(average=None)
+        np.testing.assert_array_equal(found, ClassRankings(LETTERS, SCORES).roc_auc(average=None))
+
+
+def test_columns_of_other_classes() -> None:
+    frame = pd.DataFrame(SCORES, columns=["a", "b", "d"])
+    with pytest.raises(ValueError, match="its columns are 'a', 'b', 'd', and the labels are 'a', 'b', 'c'"):
+        ClassRankings(LETTERS, frame)
+    with pytest.raises(ValueError, match="y_score must have columns named by the labels, or by none of them"):
+        ClassRankings(LETTERS, frame, labels=["b", "a", "c"])
+    assert ClassRankings(LETTERS, frame, labels=["a", "b", "c"]).roc_auc() == ClassRankings(LETTERS, SCORES).roc_auc()
+
+
+def test_weights_of_any_unit() -> None:
+    weights = np.array([1.0, 2.0, 0.5, 1.5])
+    names = ["roc_auc", "hand_till", "average_precision", "accuracy", metric("roc_auc", average="micro")]
+    true, scores, design = LETTERS * 9, SCORES * 9, {"n_resamples": 99, "method": "percentile", "rng": 0}
+    expected, *found = (
+        bootstrap((true, scores), names, sample_weight=np.tile(weights, 9) * unit, **design)
+        for unit in (1.0, 2.0**900, 2.0**-900)
+    )
+    for each in found:
+        assert each.to_dict() == expected.to_dict()
 
 
 @pytest.mark.parametrize("labels", [LETTERS, INDICATOR])

@@ -258,15 +258,11 @@ def make_class_sample(
     """Return the sample of models' scores of several classes on the same rows; errors call each matrix by its key."""
     check_not_given("pos_label", design.pos_label, "two classes")
     weights = design.sample_weight
+    labels, models = CLASSES.read_weighted(y_true, scores, design.labels, weights)
     if design.frequency_weight is not None:
         copies = as_frequencies("frequency_weight", design.frequency_weight)
-        arrays = {"y_true": as_true_rows("y_true", y_true)} | {
-            name: CLASSES.as_array(name, each) for name, each in scores.items()
-        }
-        check_same_length(**arrays, frequency_weight=copies)
-        repeated = {name: np.repeat(each, copies, axis=0) for name, each in arrays.items()}
-        y_true, scores = repeated.pop("y_true"), repeated
-    labels, models = CLASSES.read_weighted(y_true, scores, design.labels, weights)
+        check_same_length(y_true=as_true_rows("y_true", y_true), frequency_weight=copies)
+        models = {name: each.repeated(copies) for name, each in models.items()}
     groups = design.groups
     if groups is not None and not isinstance(groups, SamplingUnits):
         groups = as_groups("groups", groups)
@@ -302,7 +298,7 @@ def _class_sample(
     """Return the sample of scores that have been read; groups have been checked."""
     require_needed_probabilities(specs.values(), models)
     return ClassSample(
-        labels, list(models.values()), CLASSES.metrics(specs),
+        labels, [each.in_usual_unit() for each in models.values()], CLASSES.metrics(specs),
         groups=design.groups, stratified=design.stratified, one_model=one_model, specs=list(specs.values()),
     )  # fmt: skip
 
