@@ -6,6 +6,7 @@ from fastevals._choices import OnInvalid
 from fastevals._choices import PostHoc
 from fastevals._choices import Undecided
 from fastevals.show.compare.predictions import PredictionsComparison
+from fastevals.show.compare.probabilities import ProbabilitiesComparison
 from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.plan import GatePlan
@@ -195,6 +196,10 @@ def compare(
     reference: str | None = None,
     label: str | None = None,
     pred: Sequence[str] | None = None,
+    probabilities: Any = None,
+    classes: Sequence[Any] | None = None,
+    ordered: bool = False,
+    normalize: bool = False,
     pos_label: Any = None,
     method: McNemarMethod | None = None,
     groups: str | None = None,
@@ -207,7 +212,7 @@ def compare(
     encoding: str | None = None,
     header: bool | None = None,
     progress: bool = False,
-) -> ResultsComparison | PredictionsComparison:
+) -> ResultsComparison | PredictionsComparison | ProbabilitiesComparison:
     """Test whether models differ, by results on data sets or by predictions, as ``fastevals compare`` does.
 
     Parameters
@@ -216,7 +221,8 @@ def compare(
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
         set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as in
         `friedman_test`, also counts as results. Predictions, with `label` and `pred`, have one row per sample, a column
-        of the true class and a column of each model's predicted class. By default embedded results.
+        of the true class and a column of each model's predicted class or, with `probabilities`, its columns of class
+        probabilities. By default embedded results.
     dataset : str or sequence of str, optional
         Columns that name data sets, in addition to columns of text.
     algorithm : str or sequence of str, optional
@@ -236,6 +242,18 @@ def compare(
         Column of the true class; then `data` holds predictions.
     pred : sequence of str
         Columns of the predicted classes of two or more models.
+    probabilities : sequence of str, or mapping of str to array-like
+        Probabilities of classes instead of predicted classes, one entry per model: a pattern such as ``"forest_*"``,
+        whose ``*`` stands for the class in the names of columns; a column of lists; or, by model, arrays of shape
+        (n_samples, n_classes) and frames with a column per class.
+    classes : sequence of label, optional
+        The classes in order, which a column of lists or an array needs if its columns are not in the order of sorted
+        labels.
+    ordered : bool
+        Whether the classes are ordered, which adds the ranked probability score. Columns of an ordered type have their
+        own order.
+    normalize : bool
+        Divide each row's probabilities by their sum; by default sums other than 1 are an error.
     pos_label : label, optional
         The positive class if there are two; 1 among 0/1, -1/1 and booleans.
     method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
@@ -259,7 +277,7 @@ def compare(
 
     Returns
     -------
-    ResultsComparison or PredictionsComparison
+    ResultsComparison, PredictionsComparison or ProbabilitiesComparison
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text.
 
     Raises

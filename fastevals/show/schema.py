@@ -17,6 +17,7 @@ from fastevals.infer.planning.planning import SampleSize
 from fastevals.infer.significance.cochran import CochranResult
 from fastevals.infer.significance.friedman import FriedmanResult
 from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
+from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.many.group_comparison import GroupComparison
 from fastevals.results import SignificanceResult
@@ -532,6 +533,45 @@ class PredictionsOfComparison(JsonHead):
     mcnemar_tests: Annotated[list[Result], "the test of each pair, with its unadjusted p-value", McNemarResult]
 
 
+class DelongOfAverage(TypedDict):
+    """DeLong's tests of one average of the AUCs of the classes."""
+
+    equality: Annotated[
+        Result | None, "the test that all models are equal, for three models or more", SignificanceResult
+    ]
+    pairs: Annotated[Result, "tests of the compared pairs, with adjusted p-values", PairwiseResult]
+    tests: Annotated[list[Result], "the test of each pair, with its unadjusted p-value", SignificanceResult]
+
+
+class ProbabilitiesOfComparison(JsonHead):
+    """``fastevals compare --label --probabilities``: probabilities of classes."""
+
+    data: Annotated[str, "name of the data"]
+    compared: Annotated[Literal["probabilities"], "what is compared"]
+    reference: NotRequired[
+        Annotated[str, "with --reference: the model that the others are compared with, which is listed first"]
+    ]
+    label: Annotated[str, "column of the true class"]
+    group: Annotated[str | None, "column of --group"]
+    classes: Annotated[list[Label], "the classes, in the order of columns"]
+    ordered: Annotated[bool, "whether the classes are ordered"]
+    normalized: Annotated[bool, "whether rows were divided by their sums"]
+    hard: Annotated[list[str], "models that predict only 0 and 1"]
+    n_samples: Annotated[int, "rows"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "the rows left out, by column"]
+    metrics: Annotated[dict[str, Result], "by metric, the models' values and differences", MetricComparison]
+    n_resamples: Annotated[int, "bootstrap replicates"]
+    confidence_level: Annotated[float, "--confidence"]
+    method: Annotated[str, "method of the models' intervals"]
+    alternative: Annotated[str, "alternative hypothesis on the differences"]
+    delong: Annotated[
+        dict[str, DelongOfAverage],
+        'tests of the mean AUC over classes ("macro") and of Hand and Till\'s M ("hand_till"); empty with --group',
+    ]
+    cautions: Annotated[list[str], "cautions, in words"]
+
+
 # fastevals gate -------------------------------------------------------------------------------------------------------
 
 
@@ -723,6 +763,6 @@ class Summarized(JsonHead):
 
 
 KINDS: tuple[Any, ...] = (
-    *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, PredictionsDecomposed),
-    *(PolynomialsDecomposed, Summarized, GateReceipt, GatePlanned),
+    *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, ProbabilitiesOfComparison),
+    *(PredictionsDecomposed, PolynomialsDecomposed, Summarized, GateReceipt, GatePlanned),
 )

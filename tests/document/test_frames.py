@@ -56,6 +56,9 @@ MORE = {
         TABLE, "roc_auc not worse than b by 0.3", label="y", score=["a", "b"], n_resamples=99, plan=True
     ),
     "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], n_resamples=19),
+    "compared probabilities": lambda: fastevals.compare(
+        {"y": Y}, label="y", probabilities={"p": [[0.5, 0.5]] * 8, "q": [[0.3, 0.7], [0.8, 0.2]] * 4}, n_resamples=19
+    ),
     "compared figures": lambda: solve("mcnemar"),
     "compared results": lambda: fastevals.compare({"data": list("abcd"), "u": A[:4], "v": B[:4], "w": A[4:]}),
 }  # fmt: skip

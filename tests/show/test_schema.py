@@ -25,6 +25,8 @@ COLUMNS: dict[str, Any] = {
     "f": 1 + snapshots.GROUPS % 3, "v": np.arange(N) // 2,
     "c": snapshots.CLASSES, "a": snapshots.GUESSES, "b": snapshots.OTHER_GUESSES, "d": np.roll(snapshots.CLASSES, 1),
     **{f"u_{name}": (name == snapshots.GUESSES).astype(int) for name in ("ant", "bee", "cat")},
+    **{f"x_{name}": 0.1 + (name == snapshots.OTHER_GUESSES) for name in ("ant", "bee", "cat")},
+    **{f"z_{name}": 0.2 + (name == np.roll(snapshots.CLASSES, 1)) for name in ("ant", "bee", "cat")},
     "n": snapshots.TARGETS, "p": snapshots.PREDICTED, "q": snapshots.OTHER_PREDICTED,
 }  # fmt: skip
 
@@ -109,6 +111,7 @@ BY_ROW = ["--cost-fp", "2", "--cost-fn-column", "f"]
 GATE = ["gate", "rows.csv", *SCORES, "--resamples", "99"]
 NIGHTLY = ["--rule", "auc better than t", "--rule", "auc >= 0.84", "--nightly", "state.json"]
 COMPARED = ["compare", "rows.csv", "--label", "c", "--pred", "a", "--pred", "b", "--pred", "d", "--resamples", "19"]
+PROBABLE = ["--label", "c", "--probabilities", "u_*", "--probabilities", "x_*", "--normalize", "--resamples", "19"]
 OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.ScoresReport: [
         of_report(*SCORES, "--by", "k", "--cost-fp", "1", "--prior", "0.2"),
@@ -155,6 +158,10 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed("compare", "gaps.csv", *LABELS, *DROP, "--resamples", "19"),
         lambda: printed("compare", "rows.csv", "--label", "y", "--pred", "r", "--pred", "k", "--resamples", "19"),
     ],
+    schema.ProbabilitiesOfComparison: [
+        lambda: printed("compare", "rows.csv", *PROBABLE, "--reference", "x", "--group", "g"),
+        lambda: printed("compare", "gaps.csv", *PROBABLE, "--probabilities", "z_*", "--on-invalid", "drop"),
+    ],
     schema.PredictionsDecomposed: [
         lambda: printed("bias-variance", "rows.csv", "--truth", "n", "--pred", "p", "--pred", "q", "--observed", "s"),
         lambda: printed("bias-variance", "rows.csv", "--truth", "c", *LABELS[2:], "--loss", "zero-one"),
@@ -178,7 +185,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     write("rows.csv", COLUMNS)
     with_gaps = {name: values.astype("U20") for name, values in COLUMNS.items()}
-    for name in ("s", "a", "p"):
+    for name in ("s", "a", "p", "x_ant"):
         with_gaps[name][0] = "NA"
     write("gaps.csv", with_gaps)
     late = {name: values.astype("U20") for name, values in COLUMNS.items()}

@@ -18,19 +18,18 @@ from fastevals.show.compare.options import CompareOptions, check_options
 HELP = "test whether models differ, by results on data sets or by predictions"
 USAGE = "%(prog)s [FILE] [options]"
 DESCRIPTION = """\
-Do the models really differ? FILE is CSV, Parquet or Arrow, and holds results or
-predictions.
+Do models really differ? FILE (CSV, Parquet, Arrow) has results or predictions.
 
 Results: one row per data set and one column per algorithm. Friedman's test asks
 whether mean ranks differ; then Nemenyi's or another test asks which pairs do.
 Two algorithms are compared by Wilcoxon's signed-rank test.
 
-Predictions (--label and --pred): one row per sample, a column of the true class
-and a column of each model's predicted class. The output has metrics and their
-differences with intervals, and McNemar's test.
+Predictions: one row per sample, a column of the true class (--label), and each
+model's predicted class (--pred) or class probabilities (--probabilities). The
+output has metrics and their differences with intervals, and tests: McNemar's of
+predicted classes, DeLong's of the AUCs of probabilities.
 
-Without FILE embedded results are compared: PSNR in dB of four methods that
-remove noise from five images at nine noise levels.
+Without FILE: embedded results, PSNR in dB of four methods that remove noise.
 """
 
 EPILOG = """\
@@ -38,20 +37,18 @@ examples:
   fastevals compare --by sigma
   fastevals compare results.csv --lower-is-better --control baseline
   fastevals compare predictions.parquet --label y --pred a --pred b
+  fastevals compare p.csv --label y --probabilities 'a_*' --probabilities 'b_*'
 
-Results. Columns of text and columns given as --dataset name the data sets; all
+Results. Columns of text or of --dataset name the data sets (independent); all
 others are algorithms, unless --algorithm names them. Rank 1 is best. "nemenyi"
 compares all pairs by one critical difference, "bonferroni-dunn" compares each
 algorithm with the --control. "holm", "hochberg" and "benjamini-hochberg" adjust
-the p-values stepwise and have more power. "wilcoxon" tests each pair by signed
-ranks, Holm-adjusted. If Friedman's test is not significant, no pair is. Mean
-ranks depend on which algorithms are compared. Data sets must be independent.
+p stepwise and have more power. "wilcoxon" tests pairs by signed ranks, Holm-
+adjusted. Without a significant Friedman's test no pair differs significantly.
 
-Predictions. Intervals are from a bootstrap (BCa) of the same rows for all
-models. Intervals and p-values of differences are simultaneous over all pairs,
-or over the pairs with the --reference (max-T). McNemar's p is Holm-adjusted for
-the number of pairs; for three models or more Cochran's Q test comes first. Both
-treat rows as independent: for clusters give --group and use the intervals.
+Predictions. One bootstrap (BCa) draws rows for all models. Intervals and p of
+differences are simultaneous over the pairs (max-T). Other tests' p are Holm-
+adjusted, and treat rows as independent: for clusters --group has intervals.
 
 --out and --html are as for `fastevals report`.
 

@@ -1,4 +1,4 @@
-"""`fastevals.compare`, for results on data sets and for predicted classes."""
+"""`fastevals.compare`, for results on data sets, predicted classes, and probabilities of classes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from fastevals.show.compare.blocks import ComparisonOptions
 from fastevals.show.compare.columns import compare_result_columns
 from fastevals.show.compare.options import CompareOptions, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
+from fastevals.show.compare.probabilities import ProbabilitiesComparison, compare_probabilities
 from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.options import takes
 
@@ -25,7 +26,7 @@ EMBEDDED = "psnr (embedded)"
 
 
 @takes(CompareOptions)
-def compare(data: Any = None, **options: Any) -> ResultsComparison | PredictionsComparison:
+def compare(data: Any = None, **options: Any) -> ResultsComparison | PredictionsComparison | ProbabilitiesComparison:
     """Test whether models differ, by results on data sets or by predictions, as ``fastevals compare`` does.
 
     Parameters
@@ -34,12 +35,13 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
         set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as in
         `friedman_test`, also counts as results. Predictions, with `label` and `pred`, have one row per sample, a column
-        of the true class and a column of each model's predicted class. By default embedded results.
+        of the true class and a column of each model's predicted class or, with `probabilities`, its columns of class
+        probabilities. By default embedded results.
     {options}
 
     Returns
     -------
-    ResultsComparison or PredictionsComparison
+    ResultsComparison, PredictionsComparison or ProbabilitiesComparison
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text.
 
     Raises
@@ -60,7 +62,9 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
     return compare_data(data, CompareOptions(**options))
 
 
-def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | PredictionsComparison:
+def compare_data(
+    data: Any, options: CompareOptions
+) -> ResultsComparison | PredictionsComparison | ProbabilitiesComparison:
     """Test whether models differ, with the given options."""
     options = checked(options)
     check_options(data, options)
@@ -90,6 +94,8 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
         )
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, columns.data, named)
+    if options.probabilities is not None:
+        return compare_probabilities(data, options, form)
     models = with_reference_first(options.pred or (), options.reference)
     roles = ColumnRoles(options.label, models, groups=options.groups, kind="labels")
     wanted, rules = roles.message_names(), RowRules(options.on_missing_label, options.on_invalid)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,10 @@ from fastevals.show.options import (
     SEPARATOR,
     own,
 )
+from fastevals.show.report.options import PROBABILITIES, as_in_report
 
 RESULTS, PREDICTIONS = "results", "predictions"
+OF_LABELS = ("pred", "pos_label", "method")  # which go with predicted classes, not with their probabilities
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +65,14 @@ class CompareOptions:
         "P", "column of a model's predicted class; repeat for more",
         "sequence of str: Columns of the predicted classes of two or more models.", repeats=True, is_column=True,
         goes_with=PREDICTIONS)
+    probabilities: Any = as_in_report(
+        "probabilities", PROBABILITIES,
+        doc="""sequence of str, or mapping of str to array-like: Probabilities of classes instead of predicted classes,
+        one entry per model: a pattern such as ``"forest_*"``, whose ``*`` stands for the class in the names of columns;
+        a column of lists; or, by model, arrays of shape (n_samples, n_classes) and frames with a column per class.""")
+    classes: Sequence[Any] | None = as_in_report("classes", PROBABILITIES)
+    ordered: bool = as_in_report("ordered", PROBABILITIES)
+    normalize: bool = as_in_report("normalize", PROBABILITIES)
     pos_label: Any = POS_LABEL.field(
         help="the positive class if there are two; 1 by default",
         doc="label, optional: The positive class if there are two; 1 among 0/1, -1/1 and booleans.", metavar="L",
@@ -103,18 +113,37 @@ def check_options(data: Any, options: CompareOptions) -> None:
         if control is not None:
             raise ValueError(f"{option('control')} and {option('reference')} exclude each other: both name one model")
         control, named = options.reference, "reference"
+    if options.label is None and options.probabilities is not None:
+        raise ValueError(f"{option('label')} is missing: it names the true classes, for {option('probabilities')}")
     if options.label is None:
-        refuse(options, PREDICTIONS, f", which need {option('label')}; this is a comparison of results")
+        for kind in (PREDICTIONS, PROBABILITIES):
+            refuse(options, kind, f", which need {option('label')}; this is a comparison of results")
     else:
         refuse(options, RESULTS, "; this is a comparison of predictions")
     if options.label is not None:
         if data is None:
             raise ValueError(f"{option('label')} goes with a FILE of predictions")
-        if len(options.pred or []) < 2:
-            raise ValueError(
-                f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
-            )
+        _check_models(options)
     elif control is not None and posthoc == "nemenyi":
         raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option(named)} use another")
     elif control is None and posthoc == "bonferroni-dunn":
         raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")
+
+
+def _check_models(options: CompareOptions) -> None:
+    """Raise unless two models or more are named, all by predicted classes or all by probabilities."""
+    if options.probabilities is None:
+        refuse(options, PROBABILITIES, "; this is a comparison of predicted classes")
+        if len(options.pred or []) < 2:
+            raise ValueError(
+                f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
+            )
+        return
+    for name in OF_LABELS:
+        if getattr(options, name) is not None:
+            raise ValueError(f"{option(name)} goes with predicted classes, not {option('probabilities')}")
+    given = options.probabilities
+    if isinstance(given, str) or (isinstance(given, (Sequence, Mapping)) and len(given) < 2):
+        raise ValueError(
+            f"{option('probabilities')} must be given twice or more: it names the columns of a model's probabilities"
+        )

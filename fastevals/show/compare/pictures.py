@@ -27,7 +27,7 @@ ROW, HIGHEST = 0.17, 20.0  # inches per name, and in total
 def results_panels(block: ResultsBlock) -> Panels:
     """Yield a block's pictures: ranks, p-values and the first test's null distribution, if it has them."""
     if block.pairs is not None:
-        yield from _pair_panels(block.pairs, block.friedman)
+        yield from pair_panels(block.pairs, block.friedman)
     elif block.two_tests is not None:
         yield from _null_panel(next((test for test in block.two_tests if test.null is not None), block.two_tests[0]))
 
@@ -57,10 +57,11 @@ def prediction_panels(
     block = _Compared(models, best, intervals)
     yield from interval_panels(block, metrics)
     yield from difference_panels(block, metrics)
-    yield from _pair_panels(pairs, first)
+    yield from pair_panels(pairs, first)
 
 
-def _pair_panels(pairs: PairwiseResult, first: SignificanceResult) -> Panels:
+def pair_panels(pairs: PairwiseResult, first: SignificanceResult) -> Panels:
+    """Yield the pictures of tests of pairs, and of the first test."""
     high = min(ROW * len(pairs.names), HIGHEST)
     if isinstance(pairs, RankComparison):
         size = (style.WIDE[0], max(style.WIDE[1], high))

@@ -301,21 +301,22 @@ def predictions_verdict(comparison: PredictionsComparison) -> list[str]:
         *filter(None, [next_sentence(models, "accuracy", others), level_sentence(comparison.intervals, reference)]),
         first.conclusion
         if len(comparison.tests) == 1
-        else _mcnemar_sentence(comparison.pairs, MCNEMAR_METHODS[first.method]),
+        else pairs_sentence(comparison.pairs, "accuracies", MCNEMAR_METHODS[first.method].removeprefix("The ")),
         *([] if comparison.cochran is None else [comparison.cochran.conclusion]),
     ]
 
 
-def _mcnemar_sentence(pairs: PairwiseResult, method: str) -> str:
+def pairs_sentence(pairs: PairwiseResult, what: str, test: str) -> str:
+    """Say which pairs of models differ significantly; `what` names what is tested, in the plural."""
     differ = [
         " and ".join(printable(str(pairs.names[place])) for place in pair)
         for pair, is_rejected in zip(pairs.pairs, pairs.rejected, strict=True)
         if is_rejected
     ]
-    test = f"{method.removeprefix('The ')}, {CORRECTION.title()}-adjusted for {len(pairs.pairs)} pairs"
+    adjusted = f"{test}, {CORRECTION.title()}-adjusted for {len(pairs.pairs)} pairs"
     if not differ:
-        return f"No significant difference between accuracies ({test})."
-    return f"The accuracies of {listed(differ, 3)} differ significantly ({test})."
+        return f"No significant difference between {what} ({adjusted})."
+    return f"The {what} of {listed(differ, 3)} differ significantly ({adjusted})."
 
 
 def _metric_table(comparison: PredictionsComparison, short: Sequence[str]) -> Table:

@@ -8,21 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._choices import OnInvalid, Undecided
-from fastevals.show.commands import Option, fields_of, parse_number
+from fastevals.show.commands import parse_number
 from fastevals.show.options import CONFIDENCE, ENCODING, HEADER, PROGRESS, RESAMPLES, SEED, SEPARATOR, own
-from fastevals.show.report.options import ReportOptions
+from fastevals.show.report.options import OF_REPORT, ReportOptions, as_in_report
 
 RESAMPLES_OF_GATE = 9999
-
-OF_REPORT: dict[str, tuple[Option, Any]] = {
-    name: (shown, field.default) for name, shown, field in fields_of(ReportOptions)
-}
-
-
-def as_in_report(name: str) -> Any:
-    """Return the field of an option that the report has, too."""
-    shown, default = OF_REPORT[name]
-    return shown.field(default, goes_with=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

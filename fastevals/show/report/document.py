@@ -346,7 +346,7 @@ def _metrics_written(report: ReportData, block: ReportBlock) -> Table:
     columns: Sequence[str] = report.metrics
     if report.roles.kind == "scores":
         columns = [*RANKING_COLUMNS, BAR, THRESHOLD, *_at_threshold(report)]
-    return _of_models(report, "metrics", columns, metric_rows(block, columns))
+    return models_table(report, "metrics", columns, metric_rows(block, columns))
 
 
 def _at_threshold(report: ReportData) -> list[str]:
@@ -359,11 +359,11 @@ def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     error, has_scores = PROBABILITY_COLUMNS[0], report.roles.kind == "scores"
     models = [model for model in block.models if has_scores and not math.isnan(model.metrics[error])]
     tables = [
-        _of_models(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
+        models_table(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
         _calibration_written(report, block),
         _priors_written(block.models),
         *(_classes_written(model, model.classes, k) for model in block.models if model.classes is not None),
-        *(_differences_written(report, kind, block, compared(kind)) for kind in ("differences", "against")),
+        *(differences_written(report, kind, block, compared(kind)) for kind in ("differences", "against")),
     ]
     for table in tables:
         yield from (GAP, table)
@@ -374,7 +374,8 @@ def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[
             yield from gain_parts(model.name, model.gains)
 
 
-def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
+def models_table(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
+    """Return a table of the text with a row for each of `rows`, intervals below."""
     titles = [column if column == BAR else metric_title(column) for column in columns]
     heads = ["model", *(f"{title} " if len(title) < SHORT_TITLE and title != BAR else title for title in titles)]
     ends = interval_heads(report.plan)
@@ -426,7 +427,7 @@ def _compared(report: ReportData, kind: str) -> list[str]:
     return [*left, BAR, *right] if right else left
 
 
-def _differences_written(report: ReportData, kind: str, block: ReportBlock, columns: Sequence[str]) -> Table:
+def differences_written(report: ReportData, kind: str, block: ReportBlock, columns: Sequence[str]) -> Table:
     """Return four lines for each pair of models: the differences, the ends of their intervals, and p."""
     heads = ["difference", *(column if column == BAR else metric_title(column) for column in columns)]
     rows, ends = difference_rows(_pairs(block, kind), columns), interval_heads(report.plan)

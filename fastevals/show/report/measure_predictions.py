@@ -142,7 +142,7 @@ class MeasurePredictions(NamedTuple):
         key = segments.key(block.by, block.value) if block.by else None
         its = self.other.whole_side if is_whole else self.other.pair(key)
         sizes = [each for each in (rows, its.rows if isinstance(its, PredictedSide) else None) if each is not None]
-        n_resamples = min(self._n_resamples(each) or self.plan.n_resamples for each in sizes)
+        n_resamples = min(self.n_resamples(each) or self.plan.n_resamples for each in sizes)
         plan, models = replace(self.plan, n_resamples=n_resamples), list(rows.predicted)
         if is_whole and segments.columns:
             pairs, other = self.other.compared_whole(self.side(rows), defined, models, plan)
@@ -167,7 +167,7 @@ class MeasurePredictions(NamedTuple):
                 models = _measure_numbers(rows, metrics, is_pictured)
             intervals, models = self._intervals(rows, metrics, models, n_groups)
         best = {name: best_models(name, models) for name in metrics}
-        drawn = self._n_resamples(rows) if intervals is not None and intervals.method == BCA else None
+        drawn = self.n_resamples(rows) if intervals is not None and intervals.method == BCA else None
         return ReportBlock(value, rows.true.size, total, tuple(models), best, intervals, n_resamples=drawn)
 
     def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[ModelNumbers]:
@@ -205,7 +205,7 @@ class MeasurePredictions(NamedTuple):
             }
         if not specs:
             return Intervals(n_groups=n_groups), models
-        result = self._resample(rows, specs | each)
+        result = self.resample(rows, specs | each)
         made = read_intervals(result, list(rows.predicted), specs, n_groups)
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
@@ -216,7 +216,7 @@ class MeasurePredictions(NamedTuple):
             for model in models
         ]
 
-    def _n_resamples(self, rows: PredictedRows) -> int | None:
+    def n_resamples(self, rows: PredictedRows) -> int | None:
         """Return the number of replicates that the budget allows, or that was asked for."""
         plan = self.plan
         is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # cost independent of rows
@@ -227,11 +227,11 @@ class MeasurePredictions(NamedTuple):
         drawn *= 1 if self.labels is None else DRAWS_PER_CLASS * self.labels.size
         return min(plan.n_resamples, max(least, plan.budget // drawn))
 
-    def _resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
+    def resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
         """Bootstrap all models in one call."""
         assert self.plan is not None
         settings: dict[str, Any] = {
-            "n_resamples": self._n_resamples(rows), "confidence_level": self.plan.confidence_level,
+            "n_resamples": self.n_resamples(rows), "confidence_level": self.plan.confidence_level,
             "rng": self.plan.seed, "groups": rows.groups, "sample_weight": rows.weights, "progress": self.progress,
         }  # fmt: skip
         if self.classes is not None and self.classes.pos_label is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._choices import OnInvalid
-from fastevals.show.commands import parse_classes, parse_number
+from fastevals.show.commands import Option, fields_of, parse_classes, parse_number
 from fastevals.show.options import (
     CONFIDENCE,
     ENCODING,
@@ -167,3 +167,14 @@ class ReportOptions:
         repeats=True)
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for each block's bootstrap (needs tqdm).")
     # fmt: on
+
+
+OF_REPORT: dict[str, tuple[Option, Any]] = {
+    name: (shown, field.default) for name, shown, field in fields_of(ReportOptions)
+}
+
+
+def as_in_report(name: str, goes_with: str | None = None, **changes: Any) -> Any:
+    """Return the field of an option that the report has, too, with some changes."""
+    shown, default = OF_REPORT[name]
+    return shown.field(default, goes_with=goes_with, **changes)
