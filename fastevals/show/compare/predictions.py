@@ -316,7 +316,8 @@ def pairs_sentence(pairs: PairwiseResult, what: str, test: str) -> str:
     adjusted = f"{test}, {CORRECTION.title()}-adjusted for {len(pairs.pairs)} pairs"
     if not differ:
         return f"No significant difference between {what} ({adjusted})."
-    return f"The {what} of {listed(differ, 3)} differ significantly ({adjusted})."
+    which = f"all {len(differ)} compared pairs" if len(differ) == len(pairs.pairs) else listed(differ, 3)
+    return f"The {what} of {which} differ significantly ({adjusted})."
 
 
 def _metric_table(comparison: PredictionsComparison, short: Sequence[str]) -> Table:

@@ -246,7 +246,7 @@ def test_text_says_which_model_is_better(rows: str, capsys: Any) -> None:
     assert max(map(len, text.splitlines())) <= 120
     words = " ".join(text.split())
     assert "forest - linear" in text
-    assert "and boost and linear differ significantly (DeLong's test, Holm-adjusted for 3 pairs)." in words
+    assert "differ significantly (DeLong's test, Holm-adjusted for 3 pairs)." in words
     assert "DeLong's test of the macro AUC (p adjusted: holm, intervals are not)\nall equal: chi-square(2) = " in text
     assert "DeLong's test of M (p adjusted" in text
     assert "\n* significant difference at level 0.05\n" in text
@@ -273,6 +273,18 @@ def test_pages_markdown_and_folders(rows: str, capsys: Any) -> None:
         f"folder/{name}"
         for name in ("compare.json", "compare.txt", "intervals.png", "differences.png", "pvalues.png", "null.png")
     }
+
+
+def test_pairs_that_differ_are_named_unless_all_do() -> None:
+    equal = {"one": MODELS["forest"], "two": MODELS["forest"], "three": MODELS["linear"]}
+    words = " ".join(compared(equal).to_text().split())
+    assert "The macro AUCs of one and three and two and three differ significantly (DeLong's test" in words
+    far = {"one": MODELS["forest"], "two": MODELS["forest"][:, [0, 2, 1]], "three": MODELS["forest"][:, [1, 2, 0]]}
+    words = " ".join(compared(far).to_text().split())
+    assert "The values of M of all 3 compared pairs differ significantly (DeLong's test" in words
+    none = {"one": MODELS["forest"], "two": MODELS["forest"], "three": MODELS["forest"]}
+    words = " ".join(compared(none).to_text().split())
+    assert "No significant difference between macro AUCs (DeLong's test, Holm-adjusted for 3 pairs)." in words
 
 
 def test_rows_are_those_of_the_comparison() -> None:
