@@ -267,7 +267,8 @@ def compare(
     on_missing_label : {"raise", "drop"}
         Whether a row without a true class is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
-        Whether a row that lacks a cluster or a model's predicted class is an error, or is left out and counted.
+        Whether a row that lacks a cluster, or a model's predicted class or probabilities, is an error, or is left out
+        and counted.
     confidence_level : float in (0, 1)
         Level of intervals; tests are at level 1 - `confidence_level`.
     separator, encoding, header : str, str and bool, optional

@@ -93,8 +93,8 @@ class CompareOptions:
         goes_with=PREDICTIONS)
     on_invalid: OnInvalid = own(
         "", "rows that lack a model's prediction",
-        """{"raise", "drop"}: Whether a row that lacks a cluster or a model's predicted class is an error, or is left
-        out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
+        """{"raise", "drop"}: Whether a row that lacks a cluster, or a model's predicted class or probabilities, is
+        an error, or is left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of intervals (0.95); tests are at level 1 - C",
         doc="float in (0, 1): Level of intervals; tests are at level 1 - `confidence_level`.")
