@@ -211,15 +211,15 @@ def test_errors_by_chance_are_those_of_labels_drawn_from_the_probabilities() -> 
     np.testing.assert_allclose(found[0].mean(axis=-1), found[1])
     rng = np.random.default_rng(0)
     drawn = []
-    for _ in range(400):
+    for _ in range(100):
         labels = (rng.random((60, 1)) > np.cumsum(p, axis=1)[:, :-1]).sum(axis=1)
         again = make_class_sample(labels, {"a": p}, specs, SamplingDesign(labels=range(3)))
         drawn.append([each.ravel() for each in again.estimates()])
     for k in range(5):
         expected = np.array([each[k] for each in drawn])
-        error = expected.std(axis=0) / 20
+        error = expected.std(axis=0) / 10
         assert (np.abs(found[k].reshape(len(found[k]), -1).mean(axis=0) - expected.mean(axis=0)) < 6 * error).all(), k
-        np.testing.assert_allclose(found[k].reshape(len(found[k]), -1).std(axis=0), expected.std(axis=0), rtol=0.2)
+        np.testing.assert_allclose(found[k].reshape(len(found[k]), -1).std(axis=0), expected.std(axis=0), rtol=0.35)
 
 
 def test_a_calibrated_model_has_an_interval_down_to_zero() -> None:
