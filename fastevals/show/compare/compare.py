@@ -10,7 +10,7 @@ from fastevals._options import as_direction, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
-from fastevals.reading.columns import ColumnRoles, NamedColumns, read_columns
+from fastevals.reading.columns import ColumnRoles, NamedColumns, are_summaries, read_columns
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.sources import RowRules
 from fastevals.show.commands import checked, with_reference_first
@@ -94,6 +94,10 @@ def compare_data(
         )
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, columns.data, named)
+    if are_summaries(data) or type(data).__name__ == "ClassScoresSummary":
+        raise ValueError(
+            "data must be rows, which pair the models, got a summary: bootstrap_unpaired compares two summaries"
+        )
     if options.probabilities is not None:
         return compare_probabilities(data, options, form)
     models = with_reference_first(options.pred or (), options.reference)

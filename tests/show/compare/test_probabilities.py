@@ -13,6 +13,7 @@ import pytest
 
 import fastevals
 from fastevals import adjust_pvalues, compare_rankings, delong, delong_test, metric
+from fastevals.scale import ClassScoresSummary
 from fastevals.show import cli
 from fastevals.show.compare.probabilities import ProbabilitiesComparison
 
@@ -337,3 +338,10 @@ def test_errors(rows: str, capsys: Any, arguments: list[str], message: str) -> N
 def test_errors_of_calls(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fastevals.compare(FRAME, label="y", **options)
+
+
+@pytest.mark.parametrize("data", [ClassScoresSummary([0, 1]), "day.fe"])
+@pytest.mark.parametrize("models", [{"pred": ["a", "b"]}, {"probabilities": ["a_*", "b_*"]}])
+def test_summaries_have_no_pairs(data: Any, models: Any) -> None:
+    with pytest.raises(ValueError, match="data must be rows, which pair the models, got a summary"):
+        fastevals.compare(data, label="y", **models)
