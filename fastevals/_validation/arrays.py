@@ -480,6 +480,11 @@ def frame_names(frame: Any) -> list[Any]:
     return list(getattr(frame, "column_names", frame.columns))  # Arrow's `columns` are not names
 
 
+def as_texts(names: list[Any]) -> list[str]:
+    """Return names as texts, with whole floats as integers."""
+    return [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
+
+
 def row_labels(frame: Any) -> tuple[Any, ...] | None:
     """Return the index of a pandas frame unless it is 0, 1, 2, ...; None for other frames, which have no index."""
     kind = type(getattr(frame, "index", None)).__name__

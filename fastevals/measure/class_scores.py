@@ -16,6 +16,7 @@ from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
     as_scores,
+    as_texts,
     as_weights,
     check_probabilities,
     check_same_length,
@@ -59,6 +60,8 @@ class ClassScores:
         1 where a row has a class, if rows may have many labels.
     row_sums : tuple of float
         Lowest and highest sum of a row's scores; if rows have one label, rows of weight zero are included.
+    kept : ndarray of intp of shape (n_samples,), or None
+        The number of each row among all rows, if rows of weight zero were left out.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
@@ -72,6 +75,7 @@ class ClassScores:
     codes: NDArray[Any] | None
     indicator: Flags | None
     row_sums: tuple[float, float]
+    kept: NDArray[np.intp] | None = None
     n_positives: NDArray[np.int64] = field(init=False)
     doubled: NDArray[np.int64] | None = field(default=None, init=False)
     are_probabilities: bool = field(default=False, init=False)
@@ -132,19 +136,20 @@ class ClassScores:
         if self.are_probabilities:
             return
         check_probabilities(name, self.columns.min(initial=1), self.columns.max(initial=0))
-        precision = float(np.finfo(self.columns.dtype).eps) if self.columns.dtype.kind == "f" else 0.0
-        tolerance = max(SUM_TOLERANCE, precision)
+        tolerance = sum_tolerance(self.columns.dtype)
         if self.indicator is not None or all(abs(each - 1) <= tolerance for each in self.row_sums):
             self.are_probabilities = True
             return
         off = np.abs(self.columns.sum(axis=0, dtype=np.float64) - 1) > tolerance
         if not off.any():  # rows of weight zero
-            raise ValueError(f"{name} must have rows that add up to 1, got a row with sum {show(self.row_sums[0])}")
+            total = max(self.row_sums, key=lambda each: abs(each - 1))
+            raise ValueError(f"{name} must have rows that add up to 1, got the sum {show(total)} in a row of weight 0")
         row = int(np.argmax(off))
         total = float(self.columns[:, row].sum(dtype=np.float64))
+        where = row_at(row if self.kept is None else int(self.kept[row]))
         raise ValueError(
-            f"{name} must have rows that add up to 1, got the sum {show(total)} in {row_at(row)} (so far off are "
-            f"{np.count_nonzero(off):,} of {off.size:,} rows)"
+            f"{name} must have rows that add up to 1, got the sum {show(total)} in {where} "
+            f"({np.count_nonzero(off):,} of {off.size:,} rows are off by more than {tolerance:.2g})"
         )
 
     def support(self) -> NDArray[Any]:
@@ -162,6 +167,11 @@ class BaseClassRankings:
 
     _labels: NDArray[Any]
     _scores: ClassScores
+
+
+def sum_tolerance(*dtypes: np.dtype[Any]) -> float:
+    """Return how far the sum of a row's probabilities of these types may be from 1."""
+    return max(SUM_TOLERANCE, *(float(np.finfo(each).eps) for each in dtypes if each.kind == "f"), 0.0)
 
 
 def read_class_scores(
@@ -195,7 +205,8 @@ def read_class_scores(
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept, name)
-    return names, ClassScores(columns, weights, codes, None, row_sums if kept is None else _extreme_row_sums(scores))
+    sums = row_sums if kept is None else _extreme_row_sums(scores)
+    return names, ClassScores(columns, weights, codes, None, sums, kept)
 
 
 def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str, told: bool) -> NDArray[Any]:
@@ -205,7 +216,7 @@ def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str,
     """
     if not is_frame(given):
         return scores
-    columns, wanted = _texts(frame_names(given)), _texts(labels)
+    columns, wanted = as_texts(frame_names(given)), as_texts(labels)
     by_default = [[f"{start}{k}" for k in range(len(columns))] for start in ("", "column_")]
     if columns == wanted or columns in by_default:
         return scores
@@ -221,11 +232,6 @@ def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str,
             f"the labels are {listed(wanted)}"
         )
     return scores
-
-
-def _texts(names: list[Any]) -> list[str]:
-    """Return names as texts, with whole floats as integers."""
-    return [str(int(each)) if isinstance(each, float) and each.is_integer() else str(each) for each in names]
 
 
 def _without_ends(names: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ from fastevals._validation.labels import Classes, as_class_names
 from fastevals.infer.bootstrap.label_samples import WeightedMatrix
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import normal_margins
-from fastevals.measure.class_losses import predicted_classes
+from fastevals.measure.class_losses import predicted_classes, readable
 from fastevals.measure.class_scores import ClassScores, as_score_matrix, read_class_scores
 from fastevals.measure.class_specs import ClassMetric, class_metric_of, spec_of_classes
 from fastevals.measure.confusion import ConfusionMatrix
@@ -186,6 +186,7 @@ class ClassScoresSummary(Summary):
         if scores.codes is None:
             raise ValueError("y_true must be 1-D, one label per row, got an indicator matrix")
         scores.require_probabilities("y_score")
+        scores.columns = readable(scores.columns)
         if units is not None and not units.counts.any():
             return
         times = None if scores.weights is None else scores.weights.astype(np.int64)
@@ -434,7 +435,8 @@ class ClassScoresSummary(Summary):
                     return self._error_of("expected_calibration_error", spec, slice(labels.size, None))
                 return certify(self._top.cells(0, self._top.counts[0]), spec)
             case "label sets" | "cells":
-                raise ValueError(f"{spec} needs the rows: a summary has no sets of labels, and no counts at {spec}")
+                counted = "several thresholds" if found.source == "cells" else "a row's labels"
+                raise ValueError(f"{spec} needs the rows: a summary of class probabilities does not count {counted}")
             case "micro" if METRICS[spec.name].of == "probabilities":
                 return self._error_of(spec.name, spec, slice(0, labels.size))
             case "micro":

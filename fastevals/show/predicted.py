@@ -14,7 +14,7 @@ from fastevals._options import listed, naming_rows, show
 from fastevals._validation.arrays import as_scores, check_finite, plain_text
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
-from fastevals.measure.class_scores import SUM_TOLERANCE
+from fastevals.measure.class_scores import sum_tolerance
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
 from fastevals.reading.columns import NamedColumns, parse_label
@@ -113,7 +113,7 @@ def read_probabilities(
         Each model's columns, matched with the classes by name if they have names, and by place otherwise.
     classes : sequence of label, optional
         The classes in order. By default the categories of `label` if its type orders them, the order of the first
-        named columns, or the sorted labels.
+        named columns, or the sorted labels. Required if this order is not sorted and a model's columns have no names.
     ordered : bool
         Whether the classes are ordered. Categories of an ordered type are.
     normalize : bool
@@ -141,6 +141,8 @@ def read_probabilities(
     ]
     labels = _class_order(name, present, models, named, classes, categories)
     places = {value: k for k, value in enumerate(labels)}
+    if classes is None and labels != sorted(labels):
+        _refuse_unnamed(models, labels)
     orders = {each.model: _columns_in_order(each, labels) for each in named}
     lacking = [k for k, value in enumerate(present) if value not in places]
     if lacking:
@@ -210,6 +212,16 @@ def _columns_in_order(model: ModelColumns, labels: list[Any]) -> tuple[str, ...]
     return tuple(column_of[label] for label in labels)
 
 
+def _refuse_unnamed(models: Sequence[ModelColumns], labels: list[Any]) -> None:
+    """Raise if a model's columns have no names: they may be in the order of sorted labels or in that of the classes."""
+    for each in models:
+        if each.classes is None:
+            raise ValueError(
+                f"{each.shown} does not name the classes of its columns, and the classes are not sorted here: "
+                f"{listed(labels)}; {option('classes')} gives the order of the columns"
+            )
+
+
 def _refuse_label(
     name: str, present: list[Any], codes: NDArray[np.intp], k: int, labels: list[Any], shown: str, line: Any
 ) -> NoReturn:
@@ -223,7 +235,9 @@ def _refuse_label(
 def _as_matrix(columns: NamedColumns, model: ModelColumns, names: Sequence[str], normalize: bool) -> NDArray[Any]:
     """Return a model's probabilities of shape (n_samples, n_classes); raise unless they are probabilities."""
     parts = [as_scores(f"{option('probabilities')} {name!r}", columns.pop(name)) for name in names]
-    dtype = np.result_type(*parts, np.float32)
+    dtype = np.result_type(*parts)
+    if normalize or dtype.kind != "f":
+        dtype = np.result_type(dtype, np.float32)
     matrix = np.empty((parts[0].size, len(parts)), dtype)
     for k, (name, part) in enumerate(zip(names, parts, strict=True)):
         shown = f"{option('probabilities')} {name!r}"
@@ -243,7 +257,7 @@ def _as_matrix(columns: NamedColumns, model: ModelColumns, names: Sequence[str],
         matrix /= sums[:, np.newaxis]
         return matrix
     off = np.abs(sums - 1)
-    wrong = off > SUM_TOLERANCE
+    wrong = off > sum_tolerance(*(part.dtype for part in parts))
     if wrong.any():
         n, row = int(np.count_nonzero(wrong)), int(off.argmax())
         rows = f"{n:,} row{'s' * (n != 1)} {'do' if n != 1 else 'does'} not"

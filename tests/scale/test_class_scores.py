@@ -548,3 +548,24 @@ def test_rows_of_files_that_cannot_be_counted() -> None:
         parquet.class_scores_summary(whole.drop_columns(["p_dog"]), label="y", probabilities="p_*")
     with pytest.raises(ValueError, match="has no rows that can be counted"):
         parquet.class_scores_summary(whole.slice(0, 0), label="y", probabilities="p_*")
+
+
+def test_half_precision() -> None:
+    rng = np.random.default_rng(5)
+    y, p = rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90).astype(np.float16)
+    summary = ClassScoresSummary()
+    summary.update(y, p)
+    classes = ClassRankings(y, p)
+    assert summary.metric("log_loss") == classes.log_loss()
+    assert abs(float(summary.metric("roc_auc")) - classes.roc_auc()) < 1e-3
+
+
+def test_what_needs_rows_is_said() -> None:
+    summary = ClassScoresSummary()
+    summary.update([0, 1], [[0.5, 0.5], [0.25, 0.75]])
+    for spec, lacking in (
+        (metric("f1", threshold=[0.5, 0.4]), "several thresholds"),
+        (metric("f1", threshold=0.5, average="samples"), "a row's labels"),
+    ):
+        with pytest.raises(ValueError, match=f"needs the rows: a summary .* does not count {lacking}"):
+            summary.metric(spec)

@@ -96,6 +96,33 @@ def test_classes_in_another_order_are_matched_by_name() -> None:
     np.testing.assert_array_equal(found.predicted["xgb"], found.predicted["forest"])
 
 
+def test_columns_without_names_go_with_sorted_classes_only() -> None:
+    named = pd.DataFrame(P[:, [2, 0, 1]], columns=["dog", "owl", "cat"])
+    message = "'b' does not name the classes of its columns, and the classes are not sorted here: 'dog', 'owl', 'cat'"
+    for given in ({"a": named, "b": P}, {"b": P, "a": named}):
+        with pytest.raises(ValueError, match=message):
+            read({"y": Y}, given)
+        found, _ = read({"y": Y}, given, classes=CLASSES)
+        np.testing.assert_array_equal(found.predicted["a"], found.predicted["b"])
+    ordered = pd.DataFrame({"y": pd.Categorical(Y, categories=["dog", "owl", "cat"], ordered=True)})
+    with pytest.raises(ValueError, match=f"{message}; classes gives the order of the columns"):
+        read(ordered, {"b": P})
+    in_order = pd.DataFrame(P[:, [1, 2, 0]], columns=sorted(CLASSES))
+    found, _ = read({"y": Y}, {"a": in_order, "b": P[:, [1, 2, 0]]})
+    np.testing.assert_array_equal(found.predicted["a"], found.predicted["b"])
+
+
+def test_half_precision_has_sums_of_its_own_precision() -> None:
+    half = np.random.default_rng(1).dirichlet([1, 1, 1], 60).astype(np.float16)
+    assert np.abs(half.sum(axis=1, dtype=np.float64) - 1).max() > 1e-4
+    found, _ = read({"y": Y * 10}, {"m": half})
+    np.testing.assert_array_equal(found.predicted["m"], half)
+    found, _ = read({"y": Y * 10}, {"m": half}, normalize=True)
+    np.testing.assert_allclose(found.predicted["m"].sum(axis=1), 1, atol=1e-6)
+    with pytest.raises(ValueError, match=r"sum farthest from 1 is 0\.8"):
+        read({"y": Y * 10}, {"m": (half * 0.9).astype(np.float16)})
+
+
 def test_the_longest_pattern_takes_a_column_and_names_are_kept_apart() -> None:
     data = {"y": Y} | {f"p_{label}": P[:, k] for k, label in enumerate(CLASSES)}
     data |= {f"p_new_{label}": P[:, k] for k, label in enumerate(CLASSES)}

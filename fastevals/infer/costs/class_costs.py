@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, chunks, run
-from fastevals._options import check_number
+from fastevals._options import check_number, listed
+from fastevals._validation.arrays import as_array, as_texts, frame_names, is_frame, row_labels
 from fastevals._validation.labels import as_class_names
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, few_rows_caution, resample
 from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits
@@ -74,6 +75,7 @@ def class_costs(
     cost_matrix : array-like of shape (n_classes, n_actions), optional
         Cost of each action, one row per true class; gains are negative. The first n_classes columns predict the classes
         in the order of `labels`; further columns are other actions, such as abstaining. By default an error costs 1.
+        If the columns or the index of a frame are named by the classes, they are matched by name.
     labels : sequence of n_classes labels, optional
         The class of each column of `y_prob`, in order; by default the labels that occur, sorted.
     abstain_cost : float, optional
@@ -285,7 +287,9 @@ def _as_costs(
     cost_matrix: Any, abstain_cost: Any, actions: Any, labels: NDArray[Any]
 ) -> tuple[Floats, tuple[Any, ...]]:
     """Return the costs of actions of shape (n_classes, n_actions), and the names of the actions."""
-    n = labels.size
+    n, others = labels.size, None
+    if is_frame(cost_matrix):
+        cost_matrix, others = _by_name(cost_matrix, labels)
     costs = 1.0 - np.eye(n) if cost_matrix is None else as_action_costs("cost_matrix", cost_matrix, n)
     if costs.shape[1] < n:
         raise ValueError(
@@ -295,6 +299,8 @@ def _as_costs(
         cost = check_number("abstain_cost", abstain_cost, low=-math.inf, high=math.inf, open_low=True, open_high=True)
         costs = np.column_stack([costs, np.full(n, cost)])
     n_more = costs.shape[1] - n
+    if actions is None and others:
+        actions = others + [ABSTAIN] * (abstain_cost is not None)
     if actions is None and n_more > 1:
         raise ValueError(
             f"actions must name the {n_more} columns of cost_matrix after the first {n}, but it is not given"
@@ -304,3 +310,27 @@ def _as_costs(
     if len(set(names)) < len(names):
         raise ValueError(f"actions must differ from each other and from the classes, got {more!r}")
     return costs, names
+
+
+def _by_name(frame: Any, labels: NDArray[Any]) -> tuple[NDArray[Any], list[str] | None]:
+    """Return a frame's costs with rows and columns in the order of the classes if it names them, and other columns."""
+    costs, wanted = as_array("cost_matrix", frame), as_texts(labels.tolist())
+    index = row_labels(frame)
+    if index is not None:
+        costs = costs[_places("index", as_texts(list(index)), wanted)]
+    columns = as_texts(frame_names(frame))
+    if not set(wanted) & set(columns):
+        return costs, None
+    places = _places("columns", columns, wanted)
+    more = [place for place in range(len(columns)) if place not in places]
+    return costs[:, places + more], [columns[place] for place in more]
+
+
+def _places(what: str, names: list[str], wanted: list[str]) -> list[int]:
+    """Return the places of the classes among the names of a frame's rows or columns."""
+    lacking = [each for each in wanted if each not in names]
+    if lacking or (what == "index" and len(names) != len(wanted)):
+        raise ValueError(
+            f"cost_matrix must name each class once in its {what}, got {listed(names)} for the classes {listed(wanted)}"
+        )
+    return [names.index(each) for each in wanted]

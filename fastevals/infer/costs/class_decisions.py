@@ -215,8 +215,11 @@ def _sentences(costs: ClassCosts) -> Iterator[str]:
 
 def _compared(difference: Difference, what: str, level: str, sign: int = 1) -> str:
     """Say by how much the lowest cost is below another cost."""
-    low, high = sorted(-sign * end for end in difference.confidence_interval)
-    by, sure = -sign * difference.value, f"{level} {money(low)} to {money(high)}; p = {difference.pvalue:.4f}"
-    if low > 0 or high < 0:
-        return f"That is {money(abs(by))} {'less' if by > 0 else 'more'} than {what} ({sure})."
+    by = sign * difference.value
+    low, high = sorted(sign * end for end in difference.confidence_interval)
+    is_less = high < 0
+    ends = (-high, -low) if is_less else (low, high)
+    sure = f"{level} {money(ends[0])} to {money(ends[1])}; p = {difference.pvalue:.4f}"
+    if is_less or low > 0:
+        return f"That is {money(abs(by))} {'less' if is_less else 'more'} than {what} ({sure})."
     return f"No significant difference from {what} ({money(by)}, {sure})."

@@ -189,6 +189,13 @@ def test_scores_that_are_no_probabilities_are_refused_where_it_matters() -> None
     assert bootstrap((y, 5 * p), "roc_auc", n_resamples=9, rng=0)["roc_auc"].value > 0.5
     with pytest.raises(ValueError, match=r"y_score must have rows that add up to 1, got the sum 0\.5 in row 3"):
         bootstrap((y, np.where(np.arange(30)[:, None] == 3, p / 2, p)), "log_loss", n_resamples=9, rng=0)
+    weights = np.repeat([0, 1], [2, 28])
+    with pytest.raises(ValueError, match=r"0\.5 in row 3 \(1 of 28 rows are off by more than 1e-05\)"):
+        bootstrap(
+            (y, np.where(np.arange(30)[:, None] == 3, p / 2, p)), "log_loss", sample_weight=weights, n_resamples=9
+        )
+    with pytest.raises(ValueError, match=r"got the sum 2\.0 in a row of weight 0"):
+        bootstrap((y, np.where(np.arange(30)[:, None] < 2, 2 / 3, p)), "log_loss", sample_weight=weights, n_resamples=9)
     with pytest.raises(ValueError, match=r"scores\['b'\]"):
         compare_rankings(y, {"a": p, "b": 5 * p}, metrics="brier_score", n_resamples=9, rng=0)
     with pytest.raises(ValueError, match=r"labels"):

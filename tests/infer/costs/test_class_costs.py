@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import ClassCosts, class_costs, minimum_cost_predictions, num_threads
+from fastevals.infer.comparison import Difference
+from fastevals.infer.costs.class_decisions import _compared
+from fastevals.results import Interval
 from tests.reference import class_decisions as reference
 from tests.strategies import BOUNDED
 
@@ -164,6 +171,36 @@ def test_an_interval_has_a_width_without_errors() -> None:
     low, high = class_costs(y, p, **FEW)["y_prob"].least_cost.mean.confidence_interval
     assert low == 0.0
     assert 0.01 < high < 0.3
+
+
+def test_costs_of_a_frame_are_matched_by_name() -> None:
+    y, p = data(60)
+    names, order = np.array(["ant", "bee", "cat"]), [2, 0, 1]
+    table = pd.DataFrame(COSTS, index=names, columns=names)
+    expected = class_costs(names[y], p, COSTS, **FEW).to_json()
+    other = table.iloc[order[::-1], order]
+    for each in (table, other, table.reset_index(drop=True)[["cat", "bee", "ant"]], pd.DataFrame(COSTS)):
+        assert class_costs(names[y], p, each, **FEW).to_json() == expected
+    columns = {names[k]: np.array(COSTS)[:, k] for k in order}
+    for each in (pl.DataFrame(columns), pa.table(columns)):
+        assert class_costs(names[y], p, each, **FEW).to_json() == expected
+    more = class_costs(names[y], p, other.assign(human=0.5), abstain_cost=0.7, **FEW)
+    assert more.actions == (*names, "human", "abstain")
+    numbers = pd.DataFrame(COSTS, index=[5.0, 3.0, 4.0], columns=["5", "3", "4"])
+    by_place = class_costs(y + 3, p, numbers.to_numpy()[np.ix_([1, 2, 0], [1, 2, 0])], **FEW)
+    assert class_costs(y + 3, p, numbers, **FEW).to_json() == by_place.to_json()
+    for each, what in ((other.rename(index={"ant": "emu"}), "index"), (other.drop(columns="bee"), "columns")):
+        with pytest.raises(ValueError, match=f"cost_matrix must name each class once in its {what}, got 'cat'|'bee'"):
+            class_costs(names[y], p, each)
+
+
+def test_the_words_and_their_intervals_have_one_direction() -> None:
+    words = Difference("a", "b", -2.0, Interval(-3.0, -1.0), 0.5, 0.01, 0.01)
+    assert _compared(words, "b", "95 %") == "That is 2 less than b (95 % 1 to 3; p = 0.0100)."
+    assert _compared(words, "a", "95 %", -1) == "That is 2 more than a (95 % 1 to 3; p = 0.0100)."
+    words = replace(words, confidence_interval=Interval(-5.0, 1.0), pvalue=0.2)
+    assert _compared(words, "b", "95 %") == "No significant difference from b (-2, 95 % -5 to 1; p = 0.2000)."
+    assert _compared(words, "a", "95 %", -1) == "No significant difference from a (2, 95 % -1 to 5; p = 0.2000)."
 
 
 BAD = {
