@@ -27,6 +27,7 @@ AVERAGES = {  # further averages of a metric over classes, with their titles
     "roc_auc": {"AUC weighted": {"average": "weighted"}, "AUC micro": {"average": "micro"}},
     "average_precision": {"AP weighted": {"average": "weighted"}, "AP micro": {"average": "micro"}},
 }
+OF_ORDERED = {"cohen_kappa": {"kappa (quadratic)": {"weights": "quadratic"}}}  # further ones if classes are ordered
 EACH_PROBABILITY = {name: metric(name, average=None) for name in columns_of("probability classes")}
 MOST_TOP = 3  # classes of the top-k accuracy, if there are more
 DRAWS_PER_CLASS = 8  # cost of a replicate per row, class and model, in draws of predicted labels
@@ -35,6 +36,7 @@ DRAWS_PER_CLASS = 8  # cost of a replicate per row, class and model, in draws of
 def probability_specs(n_classes: int, *, are_ordered: bool) -> dict[str, MetricSpec]:
     """Return the metrics of class probabilities, by their names in tables."""
     specs: dict[str, MetricSpec] = {}
+    further = AVERAGES | (OF_ORDERED if are_ordered else {})
     for name in columns_of("probabilities"):
         if name == "f1":
             specs["F1 (macro)"] = metric(name, average="macro")
@@ -43,7 +45,7 @@ def probability_specs(n_classes: int, *, are_ordered: bool) -> dict[str, MetricS
             specs |= {f"top-{k} accuracy": metric(name, k=k)} if k > 1 else {}
         elif are_ordered or name != "ranked_probability_score":
             specs[name] = metric(name)
-        specs |= {title: metric(name, **options) for title, options in AVERAGES.get(name, {}).items()}
+        specs |= {title: metric(name, **options) for title, options in further.get(name, {}).items()}
     return specs
 
 
