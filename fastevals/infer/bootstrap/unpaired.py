@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._kernels.random import stream_key
-from fastevals._options import as_flag, show
+from fastevals._options import as_flag, listed, show
 from fastevals._validation.labels import as_groups
 from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.bootstrap import (
@@ -382,4 +382,5 @@ def _weights_of_sides(subjects: dict[str, Any], sample_weight: Any) -> tuple[Any
 def _check_same_classes(labels: Any, others: Any) -> None:
     """Raise unless both sides have the same classes."""
     if labels is not None and others is not None and not np.array_equal(labels, others):
-        raise ValueError(f"reference must have the classes of subject, {show(labels)}, got {show(others)}")
+        given, wanted = listed(others.tolist()), listed(labels.tolist())
+        raise ValueError(f"reference must have the classes of subject in the same order, {wanted}, got {given}")
