@@ -195,7 +195,7 @@ class PredictedSource:
         }[self.kind]
         for rule in rules:
             if not isinstance(rule.metric, MetricSpec):
-                needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities"
+                needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities of the positive class"
                 raise ValueError(f"{option('rules')}: {rule.label} needs {needed}, given by {option('score')}")
             _check_kind(rule.label, rule.metric, legal, what)
             if self.kind == "probabilities":

@@ -55,6 +55,7 @@ def test_segments_and_classes_in_order() -> None:
 @pytest.mark.parametrize(
     ("options", "rule", "message"),
     [
+        (ONE, "predicted/observed within 0.9 .. 1.1", "needs probabilities of the positive class, given by score"),
         (ONE, metric("roc_auc", average=None), "value for each class|rules"),
         (ONE, "r2 >= 0.5", "can't be computed from class probabilities"),
         ({**ONE, "score": "forest_owl"}, "roc_auc >= 0.5", "exclude each other"),
