@@ -57,7 +57,7 @@ def write_notebook(document: Document) -> str:
     sections = [(section, list(parts_for("notebook", section.parts))) for section in document.sections[:BLOCKS_SHOWN]]
     said = list(parts_for("notebook", document.head))
     for section, found in sections:
-        if section.heading and len(document.sections) > 1:
+        if section.heading and found and len(document.sections) > 1:
             parts.append(f"<p><strong>{_escaped(section.heading)}</strong></p>")
         sentences = said + [part for part in found if isinstance(part, Sentence)]
         parts += _paragraphs(each.text for each in sentences if each.role == "verdict")

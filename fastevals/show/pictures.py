@@ -10,10 +10,16 @@ PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
         **{name: Caption(entry.title, entry.caption) for name, entry in CURVES.items()},
         "cost_by_amount": Caption("Cost curve by amount", "each row is weighted by the amount at stake in it"),
         "scores": Caption("Scores", "histograms of positives (orange) and negatives (blue)"),
-        "macro_roc": Caption("ROC, mean of the classes", "mean true positive rate at each FPR; dashed: chance"),
-        "macro_precision_recall": Caption(
-            "Precision and recall, mean of the classes", "mean precision at each recall; dashed: chance"
+        "macro_roc": Caption(
+            "ROC, averages over classes",
+            "macro: mean true positive rate at each FPR; thin: micro; shaded: simultaneous bands; dashed: chance",
         ),
+        "macro_precision_recall": Caption(
+            "Precision and recall, averages over classes",
+            "macro: mean precision at each recall; thin: micro; dashed: chance",
+        ),
+        "classes_roc": Caption("ROC of all classes", "dashed: chance"),
+        "classes_precision_recall": Caption("Precision and recall of all classes", "dashed: chance"),
         "confusion": Caption("Confusion matrix", "counts and shares of the true class"),
         "errors": Caption("Errors", "prediction minus target; the outer bins hold all larger errors; dashed: none"),
         "within": Caption("Errors within a size", "share of rows with an error of at most that size"),

@@ -18,7 +18,11 @@
     const chosen = { row: given.at, threshold: given.threshold ?? Infinity, text: given.shown };
     return { chosen, isWhole: given.whole, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
   };
-  const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
+  const asBlock = (block) => ({ ...block, models: block.models.map(asModel) });
+  const blocks = points.blocks.map(asBlock); // of articles, by their places
+  const picked = points.pick; // the block whose content is one of several, which the reader chooses
+  const contents = picked ? picked.blocks.map(asBlock) : [];
+  if (picked) blocks[picked.block] = contents[0];
 
   // Rows by the condition they meet -----------------------------------------------------------------------------------
   const ROUNDING = 8 * Number.EPSILON;
@@ -189,6 +193,8 @@
       lines: byModel(all("path.threshold", svg)),
       curves: all("path.curve", svg),
       references: all("path.reference", svg),
+      dotted: all("path.dots", svg),
+      intervals: all("path.intervals", svg),
     };
   });
   const places = new Map(Object.entries(points.places ?? {})); // names of the numbers along the axes of curves
@@ -277,9 +283,36 @@
     if (kind === "scores" && own) picture.references.forEach((line) => setUpright(line, picture, own.threshold));
   };
 
+  const lineThrough = (picture, places) => {
+    const inside = places.map(([x, y]) => [picture.x(x), picture.y(y)]).filter((place) => place.every(isFinite));
+    return inside.map(([x, y], k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  };
+  const redraw = (picture, block) => { // the chosen content
+    const along = places.get(picture.kind);
+    block.models.forEach((m, place) => {
+      const [line, bins] = [picture.curves[place], along.length === 2 ? null : block.bins[place]];
+      const rows = bins ?? m.thresholds.map((_, row) => {
+        const n = numbersAt(m, row, { fp: 1, fn: 1, prior: block.share }, Infinity);
+        return along.map((name) => n[name]);
+      });
+      line.setAttribute("d", lineThrough(picture, rows));
+      line.querySelector("title").textContent = block.titles[picture.kind][place];
+      const dots = bins?.map(([x, y]) => `M${picture.x(x).toFixed(1)} ${picture.y(y).toFixed(1)}h0`);
+      if (!bins) return;
+      picture.dotted[place].setAttribute("d", dots.join(""));
+      const ends = bins.filter((bin) => bin[2] !== null).map(([x, , low, high]) => lineThrough(picture, [[x, low], [x, high]]));
+      picture.intervals[place].setAttribute("d", ends.join(""));
+    });
+    picked.lines[picture.kind].forEach(([x, y], k) => {
+      const at = (each) => (each === "positives" ? block.share : each);
+      picture.references[k].setAttribute("d", lineThrough(picture, x.map((each, i) => [at(each), at(y[i])])));
+    });
+  };
+
   // State, in the controls and in the address ------------------------------------------------------------------------
   const articles = all("article.block");
   const picks = articles.flatMap((article, k) => (article.dataset.choice ? [k] : [])); // blocks of which one is shown
+  const isPick = (k) => picks.includes(k) || Object.hasOwn(contents, k);
   const start = () => {
     const { cost_fp: fp = 1, cost_fn: fn = 1, prior = null } = points.costs;
     return { pick: picks[0] ?? 0, by: "chosen", at: null, fp, fn, prior, off: [] };
@@ -298,13 +331,13 @@
     for (const part of location.hash.slice(1).split("&")) {
       const [key, value] = part.split("=");
       if (key === "by" && Object.hasOwn(rowBy, value)) state.by = value;
-      else if (key === "pick" && picks.includes(number(value ?? ""))) state.pick = +value;
+      else if (key === "pick" && isPick(number(value ?? ""))) state.pick = +value;
       else if (key === "off") state.off = (value ?? "").split(".").map(Number);
       else if (Object.hasOwn(LEAST, key) && number(value ?? "", -Infinity) >= LEAST[key]) state[key] = +value;
     }
     if (!(state.fp + state.fn > 0) || state.prior > 1) ({ fp: state.fp, fn: state.fn, prior: state.prior } = start());
   };
-  const models = blocks.flatMap((block) => block.models);
+  const models = blocks.concat(contents).flatMap((block) => block.models); // holes are skipped
   const isScore = (value) => Math.abs(value) < Number.MAX_VALUE; // a summary's last threshold is below all scores
   const scores = models.flatMap((m) => [m.thresholds.find(isScore), m.thresholds.findLast(isScore)]).filter(isScore);
   const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
@@ -343,9 +376,20 @@
     fpr: (value) => `with a false positive rate of at most ${value}`,
     cost: (_, costs) => `at the least expected cost: ${costText(costs)}`,
   };
+  const drawPicked = () => {
+    if (!picked || state.pick === picked.drawn) return;
+    blocks[picked.block] = contents[state.pick];
+    if (state.pick !== (picked.drawn ?? 0)) { // the first is on the page
+      for (const picture of pictures) if (picture.block === picked.block) redraw(picture, contents[state.pick]);
+      articles[picked.block].querySelector("h2 small").textContent = picked.options[state.pick];
+    }
+    picked.drawn = state.pick;
+  };
+  const controlled = () => (picked ? picked.block : picks.length ? state.pick : 0); // block that the controls show
   const show = () => {
     picks.forEach((k) => { articles[k].hidden = isHidden(k); });
-    blocks.forEach((block, k) => {
+    drawPicked();
+    blocks.forEach((block, k) => { // blocks before a picked one may have no points
       if (isHidden(k)) return;
       const costs = { fp: state.fp, fn: state.fn, prior: state.prior ?? block.share, hasPrior: state.prior !== null };
       const found = block.models.map((m) => {
@@ -375,9 +419,10 @@
     const names = (some) => some.map((box) => box.closest("label").querySelector("bdi").textContent).join(", ");
     const parts = [`Models: ${names(on) || "none"}${off.length ? ` (hidden: ${names(off)})` : ""}`];
     if (blocks.length) {
-      const k = picks.length ? state.pick : 0;
+      const k = controlled();
       const costs = { ...state, prior: state.prior ?? blocks[k].share };
       const note = describe[state.by](asked(), costs) || articles[k].querySelector("h3 .at").dataset.first;
+      if (picked) parts.push(`${picked.name} ${picked.options[state.pick]}`);
       if (picks.length) parts.push(`${articles[k].dataset.choice}: ${articles[k].getAttribute("aria-label")}`);
       parts.push(`Counts, rates and pictures are shown ${note}`, `C${costText(costs).slice(1)}`);
     }
@@ -399,7 +444,7 @@
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
     find("ratio-number").value = state.fp ? `${rounded(state.fn / state.fp)} to 1` : "1 to 0";
     if (find("pick")) find("pick").value = state.pick;
-    const prior = state.prior ?? blocks[picks.length ? state.pick : 0].share;
+    const prior = state.prior ?? blocks[controlled()].share;
     find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
     find("prior-number").value = state.prior ?? +prior.toPrecision(4);
   };

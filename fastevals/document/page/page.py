@@ -85,7 +85,9 @@ def write_page(document: Document, typed: str | None = None) -> str:
         articles=articles,
         only_block=articles[blocks[0]] if len(blocks) == 1 else None,
         controlled=blocks[0] if blocks else len(articles) - 1,  # the article that the controls precede
-        has_points=bool(points["blocks"]),
+        has_points=bool(points["blocks"] or "pick" in points),
+        picked=points.get("pick"),
+        size=articles[blocks[0]].size if blocks and (len(blocks) == 1 or not articles[blocks[0]].heading) else "",
         typed=typed,
         version=__version__,
         n_colors=len(COLORS),

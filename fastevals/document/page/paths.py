@@ -52,12 +52,17 @@ def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]
     kept[[0, -1]] = True
 
     def distance(rows: Any, before: Any, after: Any) -> Floats:
-        step, moved = points[after] - points[before], points[rows] - points[before]
-        length = (step * step).sum(axis=1)
-        along = np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0)
-        return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
+        return segment_distances(points, rows, before, after)
 
     return kept_within(kept, distance, tolerance)
+
+
+def segment_distances(points: Floats, rows: Any, before: Any, after: Any) -> Floats:
+    """Return the distance of each of some points from the line segment between two other points."""
+    step, moved = points[after] - points[before], points[rows] - points[before]
+    length = (step * step).sum(axis=1)
+    along = np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0)
+    return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
 
 
 def kept_within(

@@ -42,6 +42,11 @@ class ClassModels(Enclosed):
         averages = [("micro", make(classes._as_one()))]
         if entry.macro and all(curve.defined for _, curve in curves):
             averages.insert(0, ("macro", entry.kind(MACROS[entry.macro](classes.rankings))))
+        return cls.of_curves(averages, curves)
+
+    @classmethod
+    def of_curves(cls, averages: list[tuple[str, Any]], curves: list[tuple[str, Any]]) -> ClassModels:
+        """Return average curves, "macro" or "micro", and the curves of classes, each with its name."""
         coloured, others = _ends(curves) if len(curves) > MOST_COLOURED else (curves, curves[:0])
         looks = [Look(HUES[k % len(HUES)], DASHES[k // len(HUES)]) for k in range(len(coloured))]
         models = cls([*averages, *coloured])

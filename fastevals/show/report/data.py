@@ -140,6 +140,8 @@ class ModelNumbers:
     below: NDArray[Any] | None = field(default=None, repr=False, compare=False)
     curves: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     errors: ErrorShape | None = field(default=None, repr=False, compare=False)
+    # Of all rows with probabilities of classes, the model's numbers for classes against the rest, by their places.
+    each_class: dict[int, ModelNumbers] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -176,6 +176,13 @@ def _report_document(report: ReportData) -> Document:
         sections = [trend_section(report.trend), *([] if report.whole is None else sections[:1])]
     else:
         sections = [*(over_section(report, over) for over in report.overs), *sections]
+    points: Callable[[], dict[str, Any]] = dict
+    if report.roles.kind == "probabilities":
+        from fastevals.show.report.class_page import class_points, class_section
+
+        n_blocks = sum(each.is_block for each in sections)
+        sections += class_section(report)
+        points = partial(class_points, report, n_blocks)
     if report.overs and report.roles.kind == "scores" and report.trend is None:
         level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
         said.append(Fact("means", describe_means(report, report.overs[0]) + level, RICH))
@@ -183,7 +190,7 @@ def _report_document(report: ReportData) -> Document:
         "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
         numbers=lambda: page_values(report),
-        points=lambda: live_points(report, shown),
+        points=lambda: live_points(report, shown) | points(),
     )  # fmt: skip
 
 
@@ -449,7 +456,7 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Part]:
         names.insert(names.index(AUC) + 1, GINI)
     titles = list(map(metric_title, names))
     if report.roles.kind == "scores":
-        yield live_table(report, block)
+        yield live_table(block, threshold_note(report))
     note = threshold_note(report) if report.roles.kind == "scores" else ""
     yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names), note=note)
     if report.roles.kind == "labels":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 AUC, GINI = "roc_auc", "gini"
-MACRO_CURVES = ("roc", "precision_recall")  # means over classes in pictures of class probabilities
+AVERAGE_CURVES = ("roc", "precision_recall")  # over classes, in pictures of class probabilities
+AVERAGES_DRAWN = ("macro", "micro")
 RATIO_OF_CLASS = "ratio"  # of the probabilities of a class to its rows
 ERROR = "root_mean_squared_error"
 MAPE = "mean_absolute_percentage_error"

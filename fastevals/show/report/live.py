@@ -40,8 +40,8 @@ def threshold_text(model: ModelNumbers) -> str:
     return NO_THRESHOLD if model.threshold == math.inf else model.threshold_shown
 
 
-def live_table(report: ReportData, block: ReportBlock) -> Table:
-    """Return the numbers at the threshold; `page.js` finds them by name."""
+def live_table(block: ReportBlock, note: str) -> Table:
+    """Return the numbers at the thresholds that the note describes; `page.js` finds them by name."""
     rows = []
     for place, model in enumerate(block.models):
         cells = dict.fromkeys(("tp", "fp", "fn", "tn"), "-")
@@ -53,7 +53,7 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
         rows.append(Row(model.name, [Cell(text, name) for name, text in values.items()], place))
     titles = ["threshold", "TP", "FP", "FN", "TN", *(SCORE_METRICS[name].title for name in LIVE), "cost"]
     columns = ["Model", *titles, "least cost at", "best for priors"]
-    return Table("live", "Counts and rates", columns, rows, only=PAGE, note=threshold_note(report))
+    return Table("live", "Counts and rates", columns, rows, only=PAGE, note=note)
 
 
 # Points ---------------------------------------------------------------------------------------------------------------
@@ -61,13 +61,13 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
 
 def live_points(report: ReportData, shown: Sequence[ReportBlock]) -> dict[str, Any]:
     """Return the possible thresholds by block, of those that pages show, and by model."""
-    blocks = [_block_points(block) for block in shown if any(model.counts for model in block.models)]
+    blocks = [block_points(block) for block in shown if any(model.counts for model in block.models)]
     drawn = (each for each in CURVES.values() if each.in_reports)
     places = {each.name: list(filter(None, (each.x.number, each.y.number))) for each in drawn}
     return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 
 
-def _block_points(block: ReportBlock) -> dict[str, Any]:
+def block_points(block: ReportBlock) -> dict[str, Any]:
     """Return each model's counts at the possible thresholds, as differences between successive rows."""
     return {
         "share": block.positive_share,

@@ -536,7 +536,7 @@ def _measure_model(
         holds = over._where_best(threshold, costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
         operating_range = over.operating_range()
     return ModelNumbers(
-        name, metrics, threshold=threshold, threshold_shown=_format_threshold(threshold, counts), cells=plain,
+        name, metrics, threshold=threshold, threshold_shown=format_threshold(threshold, counts), cells=plain,
         holds=holds, operating_range=operating_range, calibrated=calibrated,
         **(_pictured(counts, vertices, threshold, calibrated) if is_pictured else {}),
     )  # fmt: skip
@@ -560,7 +560,7 @@ def _pictured(
     return {"counts": counts.take(rows), "below": below, "curves": curves}
 
 
-def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
+def format_threshold(threshold: float, counts: ThresholdCounts) -> str:
     """Write a threshold with enough digits that the printed number predicts the same rows positive.
 
     A threshold is a score: rounded up, it would not predict its own row positive.

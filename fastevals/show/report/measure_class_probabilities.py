@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import METRICS, columns_of
 from fastevals.results import Interval
 from fastevals.show.report.data import ModelNumbers, OfClasses
+from fastevals.show.report.each_class import listed_classes, measure_each_class
 from fastevals.show.report.intervals import PredictedRows
-from fastevals.show.report.kinds import MACRO_CURVES, RATIO_OF_CLASS
+from fastevals.show.report.kinds import AVERAGE_CURVES, AVERAGES_DRAWN, RATIO_OF_CLASS
 
 AVERAGES = {  # further averages of a metric over classes, with their titles
     "roc_auc": {"AUC weighted": {"average": "weighted"}, "AUC micro": {"average": "micro"}},
@@ -30,6 +32,7 @@ AVERAGES = {  # further averages of a metric over classes, with their titles
 OF_ORDERED = {"cohen_kappa": {"kappa (quadratic)": {"weights": "quadratic"}}}  # further ones if classes are ordered
 EACH_PROBABILITY = {name: metric(name, average=None) for name in columns_of("probability classes")}
 MOST_TOP = 3  # classes of the top-k accuracy, if there are more
+MOST_BANDED = 500_000  # scores of all models up to which average curves have bands
 DRAWS_PER_CLASS = 8  # cost of a replicate per row, class and model, in draws of predicted labels
 
 
@@ -56,8 +59,12 @@ def measure_probabilities(
     confidence_level: float | None,
     *,
     is_pictured: bool = False,
+    is_whole: bool = False,
 ) -> list[ModelNumbers]:
-    """Measure each model; with a confidence level, ratios of classes have intervals; pictured blocks have curves."""
+    """Measure each model; with a confidence level, ratios of classes have intervals; pictured blocks have curves.
+
+    If the block has all rows, its pictures also show each class, and bands of the average curves.
+    """
     found, codes = [], np.arange(labels.size)
     specs = CLASSES.specs({**metrics, **{f"{name} of each class": each for name, each in EACH_PROBABILITY.items()}})
     for model, matrix in rows.predicted.items():
@@ -76,19 +83,42 @@ def measure_probabilities(
         counted = ConfusionMatrix.from_predictions(rows.true, predicted, labels=codes, sample_weight=rows.weights)
         named = ConfusionMatrix._from_counts(counted.counts, Classes(labels, None))
         intervals: dict[str, Interval] = {} if confidence_level is None else {RATIO_OF_CLASS: limits}
-        curves = _macro_curves(rows, matrix, codes) if is_pictured else {}
         of_classes = OfClasses(named, ordered, intervals, numbered=codes)
-        found.append(ModelNumbers(model, own, classes=of_classes, curves=curves))
-    return found
+        found.append(ModelNumbers(model, own, classes=of_classes))
+    return _pictured(found, rows, codes, is_whole=is_whole) if is_pictured else found
 
 
-def _macro_curves(rows: PredictedRows, matrix: NDArray[Any], codes: NDArray[Any]) -> dict[str, Any]:
-    """Return the mean of the classes' curves by name; none if a class lacks rows, or rows outside it."""
-    classes = ClassRankings(rows.true, matrix, labels=codes, sample_weight=rows.weights)
-    sizes = classes.n_positives
-    if not ((sizes > 0) & (sizes < classes.n_samples)).all():
-        return {}
-    return {name: getattr(classes, CURVES[name].method)(average="macro") for name in MACRO_CURVES}
+# Pictures -------------------------------------------------------------------------------------------------------------
+
+
+def _pictured(
+    models: list[ModelNumbers],
+    rows: PredictedRows,
+    codes: NDArray[Any],
+    *,
+    is_whole: bool,
+) -> list[ModelNumbers]:
+    """Add the average curves of each model; for all rows also the numbers of each class, and what bands need."""
+    aucs = np.array([model.classes.metrics["roc_auc"] for model in models if model.classes is not None])
+    listed = listed_classes(aucs).tolist() if is_whole else []
+    has_bands = is_whole and rows.weights is None and rows.groups is None
+    has_bands &= len(models) * rows.true.size * codes.size <= MOST_BANDED
+    pictured = []
+    for model, own in zip(models, aucs, strict=True):
+        classes = ClassRankings(rows.true, rows.predicted[model.name], labels=codes, sample_weight=rows.weights)
+        curves: dict[str, Any] = {}
+        if not np.isnan(own).any():
+            curves = {
+                f"{average} {name}": getattr(classes, CURVES[name].method)(average=average)
+                for name in AVERAGE_CURVES
+                for average in AVERAGES_DRAWN
+            }
+            if has_bands:
+                curves["classes"] = classes
+        each = measure_each_class(model.name, classes, listed, own, len(models))
+        pictured.append(replace(model, curves=curves, each_class=each))
+        del classes  # before the next: it has up to 32 bytes per score, and few are kept for bands
+    return pictured
 
 
 def most_probable(rows: PredictedRows) -> PredictedRows:

@@ -61,7 +61,7 @@ NORMAL = "normal"
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",
-    "probabilities": "Each class is ranked against the rest; costs and thresholds of classes are not measured.",
+    "probabilities": "Each class is ranked against the rest; only pages have thresholds and costs of a class.",
     "targets": "Predicted numbers have errors but no classes, so there are no costs or thresholds.",
 }
 
@@ -104,13 +104,15 @@ class MeasurePredictions(NamedTuple):
         blocks = []
         for k, (by, value, part) in enumerate(progressed(parts, "measuring")):
             own = rows if part is None else rows.take(part)
-            block = replace(self.block(value, own, metrics, is_pictured=k < self.n_pictured), by=by)
+            block = replace(
+                self.block(value, own, metrics, is_pictured=k < self.n_pictured, is_whole=len(parts) == 1), by=by
+            )
             blocks.append(self.compared(block, own, metrics, is_whole=not groupings))
         overs = tuple(self.over(grouped, rows) for grouped in groupings if len(grouped.values) > 1)
         is_pictured = self.n_pictured > 0
         whole = None
         if len(blocks) > 1:
-            whole = self.block(None, rows, metrics, is_pictured=is_pictured)
+            whole = self.block(None, rows, metrics, is_pictured=is_pictured, is_whole=True)
             whole = self.compared(whole, rows, metrics, is_whole=True)
         return {"blocks": tuple(blocks), "plan": self.plan, "overs": overs, "whole": whole}
 
@@ -151,7 +153,13 @@ class MeasurePredictions(NamedTuple):
         return replace(block, against=pairs, other=other)
 
     def block(
-        self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool
+        self,
+        value: Any,
+        rows: PredictedRows,
+        metrics: Mapping[str, MetricSpec],
+        *,
+        is_pictured: bool,
+        is_whole: bool,
     ) -> ReportBlock:
         """Measure each model, and make intervals."""
         total = None if rows.weights is None else float(rows.weights.sum())
@@ -160,7 +168,9 @@ class MeasurePredictions(NamedTuple):
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
             if self.labels is not None:
                 level = None if self.plan is None or n_groups == 1 else self.plan.confidence_level
-                models = measure_probabilities(rows, metrics, self.labels, level, is_pictured=is_pictured)
+                models = measure_probabilities(
+                    rows, metrics, self.labels, level, is_pictured=is_pictured, is_whole=is_whole
+                )
             elif self.classes is not None:
                 models = self._measure_classes(rows, metrics)
             else:

@@ -144,7 +144,7 @@ def _of_one_class(report: ReportData) -> Iterator[str]:
 
 def have_own_thresholds(block: ReportBlock) -> bool:
     """Return whether the models of a block have different thresholds."""
-    return len({model.threshold for model in block.models}) > 1
+    return len({None if math.isnan(model.threshold) else model.threshold for model in block.models}) > 1
 
 
 def _truth(report: ReportData) -> tuple[str, str]:

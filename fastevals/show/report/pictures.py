@@ -70,10 +70,19 @@ def report_pictures(report: ReportData) -> BlockPictures:
     segments = [(block.by, block.value) for block in blocks]
     if report.trend is not None:
         of_all = [("trend", trend_panels(report.trend))]
-    of_whole = () if report.whole is None else block_panels(report, report.whole)
+    of_whole = () if report.whole is None else _drawn_panels(report, report.whole)
     return BlockPictures(
-        names_of("report"), by, segments, lambda k: block_panels(report, blocks[k]), reason, of_all, of_whole
+        names_of("report"), by, segments, lambda k: _drawn_panels(report, blocks[k]), reason, of_all, of_whole
     )
+
+
+def _drawn_panels(report: ReportData, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the pictures of a block for `--out`, which has pictures of all classes where pages have a list of them."""
+    yield from block_panels(report, block)
+    if report.roles.kind == "probabilities":
+        from fastevals.show.report.class_page import all_classes_panels
+
+        yield from all_classes_panels(report, block)
 
 
 # Panels ---------------------------------------------------------------------------------------------------------------
@@ -86,7 +95,7 @@ def block_panels(
     if report.roles.kind == "scores":
         yield from _score_panels(report, block, report.costs or costs)
     else:
-        yield from prediction_panels(block)
+        yield from prediction_panels(block, report.plan)
     metrics = [name for name in REPORT_KINDS[report.roles.kind].forests if name in report.metrics]
     metrics = list(dict.fromkeys([*metrics, *([] if report.best is None else [report.best])]))
     yield from interval_panels(block, metrics)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from fastevals._options import UndefinedMetricWarning
 from fastevals._text import format_label
-from fastevals.document.picture import AxisScale, Outline, Panel, Picture
+from fastevals.document.picture import GREY, AxisScale, Look, Outline, Panel, Picture, ThinLines
+from fastevals.infer.bands import confidence_band
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, MOST_PLAIN, confusion_size, draw_confusion
-from fastevals.show.plots.models import label_of
-from fastevals.show.plots.rates import draw_rates
+from fastevals.show.plots.models import Band, add_band, label_of
+from fastevals.show.plots.rates import draw_rates, points_of
 from fastevals.show.report.data import ErrorShape, ModelNumbers, ReportBlock
-from fastevals.show.report.kinds import MACRO_CURVES
+from fastevals.show.report.intervals import IntervalPlan
+from fastevals.show.report.kinds import AVERAGE_CURVES, AVERAGES_DRAWN
+
+BAND_REPLICATES, BAND_PLACES = 499, 101
 
 
-def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
+def prediction_panels(block: ReportBlock, plan: IntervalPlan | None) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of predictions by name: curves of classes and confusion matrices, or errors."""
-    for name in MACRO_CURVES:
-        curves = [(model.name, model.curves[name]) for model in block.models if name in model.curves]
-        if len(curves) == len(block.models):
-            picture = Picture()
-            draw_rates(CURVES[name], picture, curves, marks=False)
-            yield f"macro_{name}", [Panel(None, picture, style.figure_size(style.SQUARE, len(curves)))]
+    for name in AVERAGE_CURVES:
+        if all(f"macro {name}" in model.curves for model in block.models):
+            yield f"macro_{name}", [_average_panel(name, block.models, plan)]
     matrices = [(k, model.name, model.classes.matrix) for k, model in enumerate(block.models) if model.classes]
     if matrices and matrices[0][2].labels.size <= MOST_CLASSES:
         first = matrices[0][2].labels
@@ -40,6 +43,38 @@ def prediction_panels(block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
             each(picture, shaped)
             size = style.SQUARE if picture.equal else style.WIDE
             yield name, [Panel(None, picture, style.figure_size(size, len(shaped)))]
+
+
+def _average_panel(name: str, models: Sequence[ModelNumbers], plan: IntervalPlan | None) -> Panel:
+    """Return each model's macro curve, with its micro curve as a thin line; ROC curves of few rows have bands."""
+    entry, picture = CURVES[name], Picture()
+    bands: dict[str, dict[str | None, Band]] = {"macro": {}, "micro": {}}
+    if name == "roc" and plan is not None:
+        bands = {average: _bands(average, models, plan) for average in AVERAGES_DRAWN}
+    for k, model in enumerate(models):
+        look = Look.of_place(k)
+        micro = model.curves[f"micro {name}"]
+        add_band(picture, bands["micro"].get(model.name), look)
+        path = np.stack(points_of(entry, micro.counts, picture.columns), axis=1)
+        picture.add(ThinLines("micro", [path], look, 0.8))
+    macro = [(model.name, model.curves[f"macro {name}"]) for model in models]
+    draw_rates(entry, picture, macro, marks=False, bands=bands["macro"])
+    picture.add_entry("thin lines: micro average", GREY, "none")
+    return Panel(None, picture, style.figure_size(style.SQUARE, len(models)))
+
+
+def _bands(average: Any, models: Sequence[ModelNumbers], plan: IntervalPlan) -> dict[str | None, Band]:
+    """Return the simultaneous band of each model's average ROC curve, if its rows were kept."""
+    options: dict[str, Any] = {"n_resamples": BAND_REPLICATES, "rng": plan.seed, "at": np.linspace(0, 1, BAND_PLACES)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # replicates without a rare class are left out
+        return {
+            model.name: confidence_band(
+                model.curves["classes"], average=average, confidence_level=plan.confidence_level, **options
+            )
+            for model in models
+            if "classes" in model.curves
+        }
 
 
 def _confusion_panel(place: int, model: str, matrix: ConfusionMatrix, pooled: Any) -> Panel:
