@@ -63,9 +63,9 @@ def test_no_call_has_another_name_for_an_argument() -> None:
             each.name for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
         }:
             found[name] = others
-    of_models = {"DelongResult.contrast": {"weights"}}
+    of_models = {"DelongResult.contrast": {"weights"}, "ConfusionMatrix.cohen_kappa": {"weights"}}  # of models, errors
     within_groups = {name: {"clusters"} for name in ("compare_groups", "group_differences", "grouped_auc")}
-    assert found == of_models | within_groups  # weights of models, and clusters of rows whose groups are segments
+    assert found == of_models | within_groups  # clusters of rows whose groups are segments
 
 
 FORMER = {

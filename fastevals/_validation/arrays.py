@@ -233,10 +233,13 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def is_matrix(values: Any) -> bool:
-    """Return whether values are a table of rows and columns: a 2-D array, a frame, or a sequence of sequences."""
+    """Return whether values are a table of rows and columns: a 2-D array, a frame, or a sequence of sequences.
+
+    A table of one column is no matrix: it is one score per row, in a form that needs the hint to pass the column.
+    """
     shape = getattr(values, "shape", None)
     if isinstance(shape, tuple):
-        return len(shape) == 2
+        return len(shape) == 2 and shape[1] != 1
     return (
         isinstance(values, (list, tuple))
         and len(values) > 0

@@ -348,9 +348,9 @@ class ConfusionMatrix(Result, Generic[V]):
         Examples
         --------
         >>> import fastevals
-        >>> counts = [[90, 0, 10], [0, 100, 0], [15, 0, 85]]
+        >>> counts = [[90, 0, 10], [0, 97, 3], [15, 1, 84]]
         >>> fastevals.ConfusionMatrix(counts, labels=["cat", "car", "dog"]).sorted_by_confusion().labels
-        array(['car', 'cat', 'dog'], dtype='<U3')
+        array(['cat', 'dog', 'car'], dtype='<U3')
         """
         order = order_of_similar_classes(self.counts.sum(axis=tuple(range(self.counts.ndim - 2))))
         counts = np.ascontiguousarray(self.counts[..., order[:, np.newaxis], order])
@@ -863,7 +863,7 @@ class ConfusionMatrix(Result, Generic[V]):
         >>> matrix.cohen_kappa()
         0.4
         >>> fastevals.ConfusionMatrix([[3, 1, 0], [1, 3, 1], [0, 1, 2]]).cohen_kappa(weights="quadratic")
-        0.6721311475409837
+        0.7108433734939759
         """
         check_choice("weights", weights, KappaWeights)
         if weights is None:

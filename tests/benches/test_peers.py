@@ -7,6 +7,7 @@ import pytest
 
 from benches import drop_in, estimates, many
 from benches.bias_variance import BIAS_VARIANCE
+from benches.classes import CLASSES
 from benches.data import LABELS, SCORES, Data, can_make
 from benches.drop_in import DROP_IN
 from benches.engines import ENGINES
@@ -31,6 +32,7 @@ CASES = (
     | BIAS_VARIANCE
     | DROP_IN
     | MANY
+    | CLASSES
     | LABEL_CASES
     | QUERIES
 )

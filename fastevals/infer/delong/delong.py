@@ -826,9 +826,9 @@ class ClassDelongResult(DelongResult[Any]):
     >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]
     >>> classes = fastevals.ClassRankings(["a", "a", "b", "c", "b", "c"], scores)
     >>> fastevals.delong(classes)
-    ClassDelongResult(aucs=[0.8125, 1.    , 1.    ], standard_errors=[0.1976, 0.    , 0.    ], n_samples=6)
+    ClassDelongResult(aucs=[0.8125, 1.    , 1.    ], standard_errors=[0.2224, 0.    , 0.    ], n_samples=6)
     >>> round(fastevals.delong(classes, average="hand_till").standard_error, 4)
-    0.0659
+    0.078
     """
 
     labels: NDArray[Any] | None = None
