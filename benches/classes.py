@@ -23,7 +23,7 @@ COMPARED = ["roc_auc", "log_loss", "brier_score", metric("top_k_accuracy", k=3),
 def probabilities(n: int, n_classes: int, n_models: int = 1, dtype: str = "f8") -> tuple[NDArray[Any], NDArray[Any]]:
     """Return labels, and the class probabilities of models, of shape (n_models, n, n_classes)."""
     rng = np.random.default_rng([n, n_classes])
-    labels = rng.integers(0, n_classes, n)
+    labels = rng.permutation(np.arange(n) % n_classes)  # each class has rows
     made = np.empty((n_models, n, n_classes), dtype)
     for model, out in enumerate(made):
         logits = rng.standard_normal((n, n_classes), dtype=np.float32)

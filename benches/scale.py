@@ -61,12 +61,19 @@ def _update_classes(data: Data) -> Call:
     area, loss = summary.metric("hand_till"), -np.log(data.probabilities[np.arange(data.rows), data.k]).mean()
     assert area.low <= classes.hand_till() <= area.high
     np.testing.assert_allclose(summary.metric("log_loss"), loss, rtol=1e-12)
-    return lambda: _class_summary(data)
+    return lambda: float(_class_summary(data).metric("log_loss"))
 
 
 def _sort_columns(data: Data) -> Call:
+    """Sort all columns; there is nothing to compare but the loss."""
     columns = np.ascontiguousarray(data.probabilities.T)
-    return lambda: np.sort(columns, axis=1)
+    loss = float(-np.log(data.probabilities[np.arange(data.rows), data.k]).mean())
+
+    def call() -> float:
+        np.sort(columns, axis=1)
+        return loss
+
+    return call
 
 
 def _bootstrap(data: Data) -> Call:
