@@ -50,7 +50,7 @@ def model_columns(
     others : mapping of str to str
         Columns with another role, by their names in messages. No pattern matches them.
     n_classes : int, optional
-        Length of the lists; by default that of the first list.
+        Length of the lists; by default, the first list sets it.
 
     Returns
     -------

@@ -68,7 +68,7 @@ class ProbabilityRanges:
 
     @classmethod
     def at_most(cls, size: int) -> ProbabilityRanges | None:
-        """Return the finest ranges of which there are at most `size`; None if there are none."""
+        """Return the finest of the grids with at most `size` ranges, or None if all have more."""
         levels = (cls.of_level(level) for level in range(MOST_LEVEL, -1, -1))
         return next((ranges for ranges in levels if ranges.size <= size), None)
 

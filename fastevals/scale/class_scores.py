@@ -340,7 +340,7 @@ class ClassScoresSummary(Summary):
         return self._ranking(self._cells(None), (self.n_samples, n * self.n_samples))
 
     def top_label_ranking(self) -> Ranking | CertifiedRanking:
-        """Return the ranking of rows by their highest probability; those of the class that has it are positive.
+        """Return the ranking of rows by their highest probability; a row is positive if this class is right.
 
         It is the ranking of `ClassRankings.top_label`: its risk-coverage curve shows how abstaining reduces errors.
 
@@ -403,7 +403,7 @@ class ClassScoresSummary(Summary):
         name : str or `metric(...)`
             Any metric that `bootstrap` takes for probabilities of several classes, such as "roc_auc", "hand_till",
             "log_loss", "brier_score", ``metric("top_k_accuracy", k=3)``, "accuracy" or
-            ``metric("roc_auc", average=None)``. Calibration errors are those of the summary's bins.
+            ``metric("roc_auc", average=None)``. Calibration errors use the summary's bins.
 
         Returns
         -------
@@ -701,7 +701,7 @@ class ClassScoresSummary(Summary):
             found = table.counts.sum(axis=1)
             alike.append((found if table.are_classes else found[:, 1], hits[0] if table is self._top else by_class))
         if not all(np.all(np.equal(*each)) for each in alike):
-            raise ValueError("its counts must be those of the same rows")
+            raise ValueError("its counts must be of the same rows")
         weights, squares, rows = self._matrix
         fewest = (rows <= weights) & (weights <= squares) & ((rows > 0) == (weights > 0))
         if not fewest.all() or (not self.is_weighted and (self._matrix != weights).any()):

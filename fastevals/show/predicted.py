@@ -213,7 +213,7 @@ def _columns_in_order(model: ModelColumns, labels: list[Any]) -> tuple[str, ...]
 
 
 def _refuse_unnamed(models: Sequence[ModelColumns], labels: list[Any]) -> None:
-    """Raise if a model's columns have no names: they may be in the order of sorted labels or in that of the classes."""
+    """Raise if a model's columns have no names: they may follow the sorted labels or the given classes."""
     for each in models:
         if each.classes is None:
             raise ValueError(
