@@ -59,8 +59,9 @@ def _update_classes(data: Data) -> Call:
     """Count all rows; check a loss, and that the bounds of Hand and Till's M contain the exact value."""
     summary, classes = _class_summary(data), fastevals.ClassRankings(data.k, data.probabilities)
     area, loss = summary.metric("hand_till"), -np.log(data.probabilities[np.arange(data.rows), data.k]).mean()
+    assert isinstance(area, Certified)
     assert area.low <= classes.hand_till() <= area.high
-    np.testing.assert_allclose(summary.metric("log_loss"), loss, rtol=1e-12)
+    np.testing.assert_allclose(float(summary.metric("log_loss")), loss, rtol=1e-12)
     return lambda: float(_class_summary(data).metric("log_loss"))
 
 

@@ -31,7 +31,7 @@ from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, name_among
-from fastevals.results import as_json, number_or_array
+from fastevals.results import as_json
 
 CALIBRATION_ERRORS = [name for name in METRICS if name.endswith("calibration_error")]
 LACK = "lack rows of the class, or rows outside it"
@@ -493,7 +493,11 @@ class ClassRankings(BaseClassRankings, Result):
         """
         return self._mean_loss("top_k_accuracy", k=k)
 
-    def metric(self, name: str | MetricSpec) -> Any:
+    @overload
+    def metric(self, name: str) -> float: ...
+    @overload
+    def metric(self, name: MetricSpec) -> float | NDArray[np.float64]: ...
+    def metric(self, name: str | MetricSpec) -> float | NDArray[np.float64]:
         """Compute any metric of scores of several classes, or of rows that may have many labels.
 
         Parameters
@@ -529,12 +533,12 @@ class ClassRankings(BaseClassRankings, Result):
         spec = parse_metric("name", name)[1]
         label = str(spec)
         specs = specs_for(self, {label: spec})
-        value = make_sample(self, specs, SamplingDesign()).estimates()[0]
+        value = np.asarray(make_sample(self, specs, SamplingDesign()).estimates()[0])
         if np.isnan(value).any():
             warn_undefined(label, "a class or a row that it needs is missing")
-        return number_or_array(value)
+        return value if value.ndim else float(value)
 
-    def best_thresholds(self, metric: str = "f1") -> NDArray[Any]:
+    def best_thresholds(self, metric: str = "f1") -> NDArray[np.float64]:
         """Find the threshold of each class's scores that is best by a metric of the class against the rest.
 
         Parameters

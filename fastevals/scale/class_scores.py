@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,7 @@ from fastevals.scale.summary import MOST_CELLS, Units, read_units
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Value = float | Floats | Certified | CertifiedValues
 
 PAIR_BYTES, REST_BYTES = 1 << 26, 1 << 27  # memory of the counts by pair of classes, and of each class and the rest
 MOST_BINS = 1 << 20  # of all classes
@@ -395,7 +396,11 @@ class ClassScoresSummary(Summary):
         """Return the calibration curve of the highest probability: how often the most probable class is right."""
         return self._bins.curve(slice(self._require_rows().size, None))
 
-    def metric(self, name: str | MetricSpec) -> Any:
+    @overload
+    def metric(self, name: str) -> float | Certified: ...
+    @overload
+    def metric(self, name: MetricSpec) -> Value: ...
+    def metric(self, name: str | MetricSpec) -> Value:
         """Return a metric of class probabilities, given by its name or by `fastevals.metric(...)`; NaN where undefined.
 
         Parameters
@@ -448,14 +453,14 @@ class ClassScoresSummary(Summary):
         ends = np.array([[float(getattr(each, end, each)) for each in values] for end in ("value", "low", "high")])
         return self._averaged(str(spec), found, ends, self.support, METRICS[spec.name].bounds)
 
-    def _of_labels(self, found: ClassMetric, name: str) -> Any:
+    def _of_labels(self, found: ClassMetric, name: str) -> Value:
         assert found.of_labels is not None
         value = np.asarray(LABELS.metric(found.of_labels, "name")(self.matrix()))
         if np.isnan(value).any():
             warn_undefined(name, "it is 0 / 0")
         return value if value.ndim else float(value)
 
-    def _of_pairs(self, found: ClassMetric, name: str) -> Any:
+    def _of_pairs(self, found: ClassMetric, name: str) -> Value:
         if self._pairs is None:
             raise ValueError(
                 f"{name} needs counts for each pair of classes, which a summary of {self._require_rows().size} classes "
@@ -473,11 +478,13 @@ class ClassScoresSummary(Summary):
         low, value, high = ends
         return self._with_bounds(name, np.stack((value, low, high)), (0.0, 1.0), "pairs of classes have no rows")
 
-    def _averaged(self, name: str, found: ClassMetric, ends: Floats, support: Ints, bounds: tuple[float, float]) -> Any:
+    def _averaged(
+        self, name: str, found: ClassMetric, ends: Floats, support: Ints, bounds: tuple[float, float]
+    ) -> Value:
         values = np.stack([found.averaged(each, support) for each in ends])
         return self._with_bounds(name, values, bounds, "classes have no rows, or all rows")
 
-    def _with_bounds(self, name: str, ends: Floats, bounds: tuple[float, float], lacking: str) -> Any:
+    def _with_bounds(self, name: str, ends: Floats, bounds: tuple[float, float], lacking: str) -> Value:
         """Return values with bounds unless these are equal; warn if some are undefined."""
         value, low, high = ends
         undefined = np.isnan(value) & ~np.eye(*value.shape, dtype=np.bool_) if value.ndim == 2 else np.isnan(value)
