@@ -105,12 +105,44 @@ def test_names_text_and_tables():
     )
 
 
+def test_a_class_of_one_row_has_no_variance_and_takes_it_from_no_other():
+    y, p = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 3]), data(10, 4)[1]
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="covariance for 3 is .*: class 3 has 1 row, and two are"):
+        found = delong(ClassRankings(y, p))
+    assert np.isfinite(found.aucs).all()
+    assert np.isnan(found.covariance[3]).all()
+    assert np.isnan(found.covariance[:, 3]).all()
+    for k in range(3):
+        alone = delong((y == k).astype(int), p[:, k])
+        assert found.covariance[k, k] == pytest.approx(alone.covariance.item(), rel=1e-12)
+    low, high = found.confidence_interval()
+    np.testing.assert_array_equal(np.isfinite(high - low), [True, True, True, False])
+    two = found.contrast([1, -1, 0, 0])
+    variance = found.covariance[0, 0] + found.covariance[1, 1] - 2 * found.covariance[0, 1]
+    assert two.effect == pytest.approx(found.aucs[0] - found.aucs[1], rel=1e-12)
+    assert two.statistic == pytest.approx(two.effect / math.sqrt(variance), rel=1e-12)
+    for undefined in (found.contrast([1, 0, 0, -1]), found.equality_test()):
+        assert math.isnan(undefined.pvalue)
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="for 3 is undefined"):
+        both = delong(y, {"a": p, "b": p[:, ::-1]})
+    assert np.isnan(np.diagonal(both.covariance)).tolist() == [False, False, False, True] * 2
+    for average in ("macro", "hand_till"):
+        with pytest.warns(fastevals.UndefinedMetricWarning, match="delong's covariance is undefined"):
+            mean = delong(ClassRankings(y, p), average=average)
+        assert np.isfinite(mean.value)
+        assert np.isnan(mean.covariance).all()
+        assert math.isnan(mean.confidence_interval().low)
+
+
+def test_one_row_in_the_rest_leaves_no_variance():
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="delong's covariance is undefined"):
+        found = delong(ClassRankings([0, 0, 0, 0, 1], data(5, 2)[1]))
+    assert np.isfinite(found.aucs).all()
+    assert np.isnan(found.covariance).all()
+
+
 def test_odd_input():
     y, p = data(20, 3)
-    with pytest.warns(fastevals.UndefinedMetricWarning, match="class 2 has 1 row, and two are needed"):
-        few = delong(ClassRankings([0, 0, 1, 1, 2], p[:5]))
-    assert np.isnan(few.covariance).all()
-    assert np.isfinite(few.aucs).all()
     with pytest.warns(fastevals.UndefinedMetricWarning, match="class 2 has 0 rows"):
         assert math.isnan(delong(ClassRankings(y[y < 2], p[y < 2], labels=[0, 1, 2]), average="hand_till").value)
     for options, message in (

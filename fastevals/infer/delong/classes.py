@@ -27,7 +27,8 @@ def class_moments(
 ) -> tuple[tuple[Any, ...], WeightedMoments]:
     """Return the names of the AUCs, and their values and covariance.
 
-    The names are labels of classes, or models with `average`, or pairs of both for several models without it.
+    The names are labels of classes, or models with `average`, or pairs of both for several models without it. The
+    covariances of an AUC are NaN if a class or its rest, or for an average any class, has fewer than two rows.
     """
     parts = [_moved(scores, average) for scores in models.values()]
     if average is not None:
@@ -38,11 +39,7 @@ def class_moments(
         names = tuple(labels.tolist())
     aucs, deviations = (np.concatenate(each) for each in zip(*parts, strict=True))
     codes: Any = next(iter(models.values())).codes
-    sizes = np.bincount(codes, minlength=labels.size)
-    table: tuple[tuple[float, ...], ...] = ()
-    if sizes.min() > 1:
-        products = np.array([[_dot(first, second) for second in deviations] for first in deviations])
-        table = tuple(map(tuple, products.tolist()))
+    table = tuple(tuple(_dot(first, second) for second in deviations) for first in deviations)
     return names, WeightedMoments(codes.size, codes.size, tuple(aucs.tolist()), table)
 
 
@@ -65,9 +62,9 @@ def _moved(scores: ClassScores, average: AveragedAuc) -> tuple[Floats, Floats]:
 
 
 def _moved_from_auc(column: NDArray[Any], own: NDArray[np.bool_]) -> Floats:
-    """Return the deviations of rows from the AUC of a class against the rest."""
+    """Return the deviations of rows from the AUC of a class against the rest; NaN if either has fewer than two rows."""
     n_own, n_rest = int(np.count_nonzero(own)), int(np.count_nonzero(~own))
-    if not n_own or not n_rest:
+    if min(n_own, n_rest) < 2:
         return np.full(own.size, np.nan)
     ranks = _Ranks(column)
     below = ranks.mass_below(~own) / n_rest
@@ -80,8 +77,11 @@ def _moved_from_auc(column: NDArray[Any], own: NDArray[np.bool_]) -> Floats:
 
 
 def _moved_from_m(columns: NDArray[Any], codes: NDArray[Any], sizes: NDArray[Any]) -> Floats:
-    """Return the deviations of rows from M: of the placements in the column of a row's class, and in other columns."""
-    if not sizes.all():
+    """Return the deviations of rows from M: of the placements in the column of a row's class, and in other columns.
+
+    NaN if a class has fewer than two rows.
+    """
+    if sizes.min() < 2:
         return np.full(codes.size, np.nan)
     n_classes = len(columns)
 
@@ -98,9 +98,8 @@ def _moved_from_m(columns: NDArray[Any], codes: NDArray[Any], sizes: NDArray[Any
 
 
 def _root_of_pairs(n: Any) -> Any:
-    """Return the divisor of deviations from a mean of n; infinite for a single row, which has no variance."""
-    pairs = np.asarray(n, dtype=np.float64) * (np.asarray(n) - 1)
-    return np.where(pairs > 0, np.sqrt(pairs), np.inf)
+    """Return the divisor of deviations from a mean of n values."""
+    return np.sqrt(np.asarray(n, dtype=np.float64) * (np.asarray(n) - 1))
 
 
 class _Ranks:

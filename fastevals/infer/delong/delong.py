@@ -165,7 +165,8 @@ def delong(
     -----
     UndefinedMetricWarning
         If a class has fewer than two rows (with `groups`, occurs in fewer than two clusters): the covariance is then
-        NaN. If a class has no rows, the AUCs are NaN too.
+        NaN, for several classes without `average` only in the rows and columns of that class. If a class has no rows,
+        its AUC is NaN too.
 
     Notes
     -----
@@ -255,10 +256,12 @@ def _delong_of_classes(
         raise ValueError("y_true must have one label per row, but it is an indicator matrix")
     of_aucs, moments = class_moments(models, names, average)
     if not moments.defined:
+        few = np.minimum(first.n_positives, first.n_rows - first.n_positives)
         rarest = int(np.argmin(first.n_positives))
         n = int(first.n_positives[rarest])
+        of_some = "" if average is not None or few.max() < 2 else f" for {listed(names[few < 2].tolist())}"
         warn_undefined(
-            "delong's covariance", f"class {show(names[rarest])} has {count_of(n, 'row')}, and two are needed"
+            f"delong's covariance{of_some}", f"class {show(names[rarest])} has {count_of(n, 'row')}, and two are needed"
         )
     return ClassDelongResult(
         moments.aucs(), moments.covariance(), of_aucs if len(models) > 1 or average is None else None,
@@ -865,7 +868,7 @@ def contrast_test(
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
     bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
     effect = variance = math.nan
-    if moments.defined:
+    if moments.defines(exact):
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
     found = z_test(
         compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit,

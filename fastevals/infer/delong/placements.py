@@ -150,6 +150,10 @@ class PlacementMoments(Frozen):
         """Return whether there is a covariance."""
         return bool(self.numerators)
 
+    def defines(self, weights: Sequence[Fraction]) -> bool:
+        """Return whether a weighted sum of the AUCs has a variance."""
+        return self.defined
+
     @property
     def denominator(self) -> int:
         """Return the common denominator of the covariances."""

@@ -35,15 +35,19 @@ class WeightedMoments(Frozen):
     n_pos: int  # rows of each class with a positive weight
     n_neg: int
     values: tuple[float, ...]  # AUCs
-    table: tuple[tuple[float, ...], ...]  # covariances; empty if a class has fewer than two rows
+    table: tuple[tuple[float, ...], ...]  # covariances; NaN or empty where a class has fewer than two rows
 
     def _columns(self) -> Columns:
         return make_columns({"auc": self.values, "n_pos": self.n_pos, "n_neg": self.n_neg})
 
     @property
     def defined(self) -> bool:
-        """Return whether there is a covariance."""
-        return bool(self.table)
+        """Return whether all AUCs have a covariance."""
+        return self.defines([Fraction(1)] * len(self.values))
+
+    def defines(self, weights: Sequence[Fraction]) -> bool:
+        """Return whether a weighted sum of the AUCs has a variance."""
+        return bool(self.table) and not any(math.isnan(self.table[k][k]) for k, weight in enumerate(weights) if weight)
 
     def aucs(self) -> Floats:
         """Return each model's AUC."""
@@ -51,16 +55,18 @@ class WeightedMoments(Frozen):
 
     def covariance(self) -> Floats:
         """Return the covariance of the AUCs."""
-        return np.array(self.table) if self.defined else np.full((len(self.values),) * 2, np.nan)
+        return np.array(self.table) if self.table else np.full((len(self.values),) * 2, np.nan)
 
     def effect(self, weights: Sequence[Fraction]) -> Fraction:
         """Return a weighted sum of the AUCs."""
-        return sum((weight * Fraction(value) for weight, value in zip(weights, self.values, strict=True)), Fraction(0))
+        terms = (weight * Fraction(value) for weight, value in zip(weights, self.values, strict=True) if weight)
+        return sum(terms, Fraction(0))
 
     def variance(self, weights: Sequence[Fraction]) -> Fraction:
         """Return the variance of a weighted sum of the AUCs; 0 for a difference of models that rank alike."""
-        rows = [sum(w * Fraction(value) for w, value in zip(weights, row, strict=True)) for row in self.table]
-        return max(sum((w * row for w, row in zip(weights, rows, strict=True)), Fraction(0)), Fraction(0))
+        kept = [k for k, weight in enumerate(weights) if weight]
+        products = (weights[a] * weights[b] * Fraction(self.table[a][b]) for a in kept for b in kept)
+        return max(sum(products, Fraction(0)), Fraction(0))
 
     def differences(self) -> tuple[Floats, Floats]:
         """Return the other models' AUCs minus the first model's, and the covariance of these differences."""
