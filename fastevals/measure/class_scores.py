@@ -16,7 +16,6 @@ from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
     as_scores,
-    as_texts,
     as_weights,
     check_probabilities,
     check_same_length,
@@ -25,6 +24,7 @@ from fastevals._validation.arrays import (
     raise_not_finite,
     usual_unit,
 )
+from fastevals._validation.class_order import order_of_columns, without_ends
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -195,7 +195,7 @@ def read_class_scores(
             weights = weights[kept]
     if rows.ndim == 2:
         names = as_class_names("labels", labels, scores.shape[1])
-        order = frame_names(y_true) if is_frame(y_true) else labels
+        order = without_ends(frame_names(y_true)) if is_frame(y_true) else labels
         if order is not None:
             scores = _in_order_of(np.asarray(order).tolist(), scores, y_score, name, labels is not None)
         columns, row_sums = _by_column(scores, kept, name)
@@ -214,37 +214,8 @@ def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str,
 
     `told` is whether the user gave the labels of the columns.
     """
-    if not is_frame(given):
-        return scores
-    columns, wanted = as_texts(frame_names(given)), as_texts(labels)
-    by_default = [[f"{start}{k}" for k in range(len(columns))] for start in ("", "column_")]
-    if columns == wanted or columns in by_default:
-        return scores
-    for found, sought in ((columns, wanted), (_without_ends(columns), _without_ends(wanted))):
-        if sorted(found) == sorted(sought) and len(set(found)) == len(found):
-            places = {text: place for place, text in enumerate(found)}
-            order = [places[text] for text in sought]
-            return scores if order == sorted(order) else scores[:, order]
-    known = set(wanted).intersection(columns)
-    if known and not (told and all(a == b for a, b in zip(columns, wanted, strict=True) if a in known)):
-        raise ValueError(
-            f"{name} must have columns named by the labels, or by none of them; its columns are {listed(columns)}, and "
-            f"the labels are {listed(wanted)}"
-        )
-    return scores
-
-
-def _without_ends(names: list[str]) -> list[str]:
-    """Return names without the start and the end that all of them share."""
-    start = _shared_start(names)
-    end = _shared_start([each[start:][::-1] for each in names])
-    return [each[start : len(each) - end] for each in names]
-
-
-def _shared_start(names: list[str]) -> int:
-    """Return the number of characters that all names begin with."""
-    first, last = min(names), max(names)  # names between them begin with what these two share
-    return next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    order = order_of_columns(name, frame_names(given), labels, are_given=told) if is_frame(given) else []
+    return scores if order == sorted(order) else scores[:, order]
 
 
 def number_classes(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import option
 from fastevals._options import listed, show
+from fastevals._validation.arrays import as_texts
+from fastevals._validation.class_order import class_order, order_of_columns
 from fastevals._validation.text import is_text
+from fastevals.reading.values import parse_label
 
 ANY = "*"  # what it matches in a column's name is the name of a class
-TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 
 
 class ClassColumns(NamedTuple):
@@ -47,8 +48,9 @@ class ClassColumns(NamedTuple):
         names : sequence of str
             All columns.
         probabilities : str, sequence of str, or mapping of label to str
-            A pattern such as ``"p_*"``, whose ``*`` matches the name of each class; or the columns in the order of
-            `classes`; or the column of each class.
+            A pattern such as ``"p_*"``, whose ``*`` matches the name of each class; or the columns, which are matched
+            with `classes` by name if they have the names of classes, and by place otherwise; or the column of each
+            class.
         classes : iterable of label, optional
             The classes in order. Required for a sequence of columns. For a pattern, the default is the order of the
             columns.
@@ -72,6 +74,7 @@ class ClassColumns(NamedTuple):
             if order is None or len(order) != len(found):
                 n = "none" if order is None else len(order)
                 raise ValueError(f"classes must name the class of each of {len(found)} columns, got {n}")
+            found = [found[place] for place in order_of_columns("probabilities", found, order, are_given=True)]
         if len(found) < 2 or len(set(found)) < len(found) or not all(isinstance(name, str) for name in found):
             raise ValueError(f"{option('probabilities')} must name two or more different columns, got {listed(found)}")
         return cls(tuple(found), tuple(labels), parsed)
@@ -86,14 +89,13 @@ class ClassColumns(NamedTuple):
         """Return the classes in the type of the true labels in column `name`; raise if they have no such type."""
         if not self.are_parsed or is_text(true):
             return list(self.labels)
-        parse: Any = (lambda text: TRUTHS[text.lower()]) if true.dtype == np.bool_ else int
-        try:
-            return [parse(text) for text in self.labels]
-        except (KeyError, ValueError):
+        labels = [parse_label(text, true[:1].tolist()) for text in self.labels]
+        if any(isinstance(label, str) for label in labels):
             raise ValueError(
                 f"column {name!r} must have the classes {listed(list(self.labels))}, as in the names of the columns of "
                 f"probabilities, got {show(true[0])}"
-            ) from None
+            )
+        return labels
 
 
 def _matches(
@@ -113,11 +115,19 @@ def _matches(
         raise ValueError(f"{option('probabilities')}: no column matches {pattern!r}; columns are {listed(list(names))}")
     if order is None:
         return list(texts.values()), list(texts), True
-    wanted = {str(label): label for label in order}
-    for text, label in wanted.items():
+    places = class_order(list(texts), order)
+    if places is None:
+        _refuse_classes(texts, order, before, after)
+    return [list(texts.values())[place] for place in places], order, False
+
+
+def _refuse_classes(texts: Mapping[str, str], order: list[Any], before: str, after: str) -> NoReturn:
+    """Raise for a class without a column, or for a column without a class."""
+    wanted = as_texts(order)
+    for text, label in zip(wanted, order, strict=True):
         if text not in texts:
             raise ValueError(f"classes has {show(label)}, but no column is named {before + text + after!r}")
     for text, name in texts.items():
         if text not in wanted:
             raise ValueError(f"column {name!r} is for class {text!r}, which classes lacks: {listed(order)}")
-    return [texts[text] for text in wanted], order, False
+    raise ValueError(f"classes must name each class once, got {listed(order)}")

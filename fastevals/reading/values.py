@@ -281,3 +281,28 @@ def _hint_on_number(text: Any) -> str:
     if re.fullmatch(r"[+-]?\d*,\d+", given):
         return "; for decimal commas, separate columns by another character, such as a semicolon"
     return ""
+
+
+def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
+    """Return one of `labels` if an option's text means it, otherwise the text converted to the labels' type."""
+    if text is None:
+        return None
+    parsed = [_as_label(text, label) for label in labels]
+    match = next((value for value, label in zip(parsed, labels, strict=True) if value == label), parsed[0])
+    return text if match is None else match
+
+
+def _as_label(text: str, like: Any) -> Any:
+    """Convert an option's text to the type of the label `like`, or return None; "true" and "false" can be booleans."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, bool) and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            value = number(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            return bool(value) if isinstance(like, bool) and value in (0, 1) else value
+    return None

@@ -256,8 +256,9 @@ def probability_columns(
         if classes is None:
             raise ValueError(f"classes must name the classes of the lists in column {probabilities!r}, in their order")
         lists[probabilities] = len(classes)
-        probabilities = places_of(probabilities, len(classes))
-    found = ClassColumns.find(names, probabilities, classes, others)
+        found = ClassColumns(tuple(places_of(probabilities, len(classes))), tuple(classes), False)
+    else:
+        found = ClassColumns.find(names, probabilities, classes, others)
     given = given_columns(y_true=label, sample_weight=weights.sample_weight, frequency_weight=weights.frequency_weight)
     return ProbabilityColumns(given, ("sample_weight", "frequency_weight"), by, rules, classes=found, lists=lists)
 

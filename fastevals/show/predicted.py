@@ -12,14 +12,15 @@ from fastevals._distinct import sorted_unique
 from fastevals._naming import dropping, option
 from fastevals._options import listed, naming_rows, show
 from fastevals._validation.arrays import as_scores, check_finite, plain_text
+from fastevals._validation.class_order import class_order
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.class_scores import sum_tolerance
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
-from fastevals.reading.columns import NamedColumns, parse_label
+from fastevals.reading.columns import NamedColumns
 from fastevals.reading.model_columns import ModelColumns
-from fastevals.reading.values import class_columns
+from fastevals.reading.values import class_columns, parse_label
 
 # Metrics of predictions in tables, by title.
 NUMBER_METRICS = {name: metric(name) for name in columns_of("numbers")}
@@ -134,12 +135,13 @@ def read_probabilities(
     distinct, codes = unique_inverse(true)
     present = distinct.tolist()
     categories = columns.categories.get(label)
+    given = None if classes is None else _as_classes(option("classes"), classes, present, name)
     named = [
-        each._replace(classes=tuple(_as_classes(each.shown, each.classes, present, name)))
+        each._replace(classes=_classes_of(each, given or categories or present, present, name))
         for each in models
         if each.classes is not None
     ]
-    labels = _class_order(name, present, models, named, classes, categories)
+    labels = _labels_in_order(name, present, models, named, given, categories)
     places = {value: k for k, value in enumerate(labels)}
     if classes is None and labels != sorted(labels):
         _refuse_unnamed(models, labels)
@@ -156,6 +158,15 @@ def read_probabilities(
     return ClassProbabilities(true_codes, matrices, labels, bool(ordered or categories), hard)
 
 
+def _classes_of(model: ModelColumns, wanted: list[Any], present: list[Any], name: str) -> tuple[Any, ...]:
+    """Return the class of each column in the type of the labels: of `wanted` if names match, or the names alone."""
+    assert model.classes is not None
+    order = class_order(model.classes, wanted)
+    if order is None:
+        return tuple(_as_classes(model.shown, model.classes, present, name))
+    return tuple(wanted[order.index(k)] for k in range(len(order)))
+
+
 def _as_classes(shown: str, given: Iterable[Any], present: list[Any], name: str) -> list[Any]:
     """Return classes in the type of the labels; text is parsed as on the command line."""
     classes = [parse_label(each, present) if isinstance(each, str) else plain_text(each) for each in given]
@@ -170,18 +181,18 @@ def _as_classes(shown: str, given: Iterable[Any], present: list[Any], name: str)
     return classes
 
 
-def _class_order(
+def _labels_in_order(
     name: str,
     present: list[Any],
     models: Sequence[ModelColumns],
     named: Sequence[ModelColumns],
-    given: Sequence[Any] | None,
+    given: list[Any] | None,
     categories: list[Any] | None,
 ) -> list[Any]:
     """Return the classes in order; raise if the models' columns don't agree with them."""
     of_first = list(named[0].classes or ()) if named else None
     if given is not None:
-        labels = _as_classes(option("classes"), given, present, name)
+        labels = given
     elif categories is not None:
         labels = [each for each in categories if each in present or of_first is None or each in of_first]
         strange = next((each for each in of_first or () if each not in categories), None)
@@ -205,11 +216,12 @@ def _class_order(
 
 def _columns_in_order(model: ModelColumns, labels: list[Any]) -> tuple[str, ...]:
     """Return a model's columns in the order of the classes; raise if a class has none."""
-    column_of = dict(zip(model.classes or (), model.columns, strict=True))
-    for label in labels:
-        if label not in column_of:
-            raise ValueError(f"{model.shown} has no column of class {show(label)}; its classes are {listed(column_of)}")
-    return tuple(column_of[label] for label in labels)
+    classes = list(model.classes or ())
+    order = class_order(classes, labels)
+    if order is None:
+        lacking = next(each for each in labels if each not in classes)
+        raise ValueError(f"{model.shown} has no column of class {show(lacking)}; its classes are {listed(classes)}")
+    return tuple(model.columns[place] for place in order)
 
 
 def _refuse_unnamed(models: Sequence[ModelColumns], labels: list[Any]) -> None:

@@ -25,7 +25,6 @@ from fastevals.reading.columns import (
     NamedColumns,
     are_summaries,
     join_columns,
-    parse_label,
     row_reader,
     share_numbers,
 )
@@ -35,6 +34,7 @@ from fastevals.reading.named_files import open_named_files
 from fastevals.reading.rows import LeftOut, RowReader
 from fastevals.reading.segments import RowSegments, Whole, crossed
 from fastevals.reading.sources import CSV, ReadFiles, Reading, RowRules, Source, data_name, is_path
+from fastevals.reading.values import parse_label
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.report.against import OtherSides, OtherTotals, Side
