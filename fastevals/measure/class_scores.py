@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +18,6 @@ from fastevals._validation.arrays import (
     as_array,
     as_scores,
     as_weights,
-    check_probabilities,
     check_same_length,
     frame_names,
     is_frame,
@@ -135,22 +135,17 @@ class ClassScores:
         """Raise unless scores are probabilities, which add up to 1 in each row that has one label."""
         if self.are_probabilities:
             return
-        check_probabilities(name, self.columns.min(initial=1), self.columns.max(initial=0))
+        check_unit_range([name] * len(self.columns), self.columns, row=self._row_at)
         tolerance = sum_tolerance(self.columns.dtype)
-        if self.indicator is not None or all(abs(each - 1) <= tolerance for each in self.row_sums):
-            self.are_probabilities = True
-            return
-        off = np.abs(self.columns.sum(axis=0, dtype=np.float64) - 1) > tolerance
-        if not off.any():  # rows of weight zero
+        if self.indicator is None and not all(abs(each - 1) <= tolerance for each in self.row_sums):
+            check_row_sums(name, self.columns.sum(axis=0, dtype=np.float64), tolerance, row=self._row_at)
             total = max(self.row_sums, key=lambda each: abs(each - 1))
             raise ValueError(f"{name} must have rows that add up to 1, got the sum {show(total)} in a row of weight 0")
-        row = int(np.argmax(off))
-        total = float(self.columns[:, row].sum(dtype=np.float64))
-        where = row_at(row if self.kept is None else int(self.kept[row]))
-        raise ValueError(
-            f"{name} must have rows that add up to 1, got the sum {show(total)} in {where} "
-            f"({np.count_nonzero(off):,} of {off.size:,} rows are off by more than {tolerance:.2g})"
-        )
+        self.are_probabilities = True
+
+    def _row_at(self, row: int) -> str:
+        """Return the name of a row in messages."""
+        return row_at(row if self.kept is None else self.kept[row])
 
     def support(self) -> NDArray[Any]:
         """Return the total row weight of each class."""
@@ -282,6 +277,48 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def check_unit_range(
+    titles: Sequence[str],
+    columns: Sequence[NDArray[Any]] | NDArray[Any],
+    *,
+    most: float = 1.0,
+    row: Callable[[int], str] = row_at,
+) -> None:
+    """Raise unless the columns' values are probabilities; with `normalize=`, they may be larger than 1."""
+    lowest = [column.min(initial=0) for column in columns]
+    highest = [column.max(initial=0) for column in columns]
+    if min(lowest) >= 0 and max(highest) <= most:
+        return
+    is_negative = bool(min(lowest) < 0)
+    k = int(np.argmin(lowest) if is_negative else np.argmax(highest))
+    place = int(columns[k].argmin() if is_negative else columns[k].argmax())
+    raise ValueError(
+        f"{titles[k]} must hold probabilities, in [0, 1], got {show(columns[k][place])} at {row(place)}"
+        + "; logits become probabilities by a softmax" * is_negative
+    )
+
+
+def check_row_sums(
+    name: str,
+    sums: NDArray[np.float64],
+    tolerance: float,
+    *,
+    hint: str = "divide each row by its sum",
+    row: Callable[[int], str] = row_at,
+) -> None:
+    """Raise unless the sums of rows' probabilities are 1 up to a tolerance; `hint` says what to do."""
+    off = np.abs(sums - 1)
+    if off.max(initial=0) <= tolerance:
+        return
+    place = int(off.argmax())
+    raise ValueError(
+        f"{name} must have rows that add up to 1, got the sum {sums[place]:.6g} in {row(place)}"
+        f" ({np.count_nonzero(off > tolerance):,} of {off.size:,} rows are off by more than {tolerance:.2g}); {hint}"
+    )
+
+
 def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
     """Return scores as an array of shape (n_samples, n_classes) of some real dtype, without checking the values."""
     array = _as_numbers(name, values)

@@ -15,7 +15,7 @@ from fastevals._validation.arrays import as_scores, check_finite, plain_text
 from fastevals._validation.class_order import class_order
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
-from fastevals.measure.class_scores import sum_tolerance
+from fastevals.measure.class_scores import check_row_sums, check_unit_range, sum_tolerance
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
 from fastevals.reading.columns import NamedColumns
@@ -246,35 +246,24 @@ def _refuse_label(
 
 def _as_matrix(columns: NamedColumns, model: ModelColumns, names: Sequence[str], normalize: bool) -> NDArray[Any]:
     """Return a model's probabilities of shape (n_samples, n_classes); raise unless they are probabilities."""
-    parts = [as_scores(f"{option('probabilities')} {name!r}", columns.pop(name)) for name in names]
+    titles = [f"{option('probabilities')} {name!r}" for name in names]
+    parts = [as_scores(title, columns.pop(name)) for title, name in zip(titles, names, strict=True)]
+    for title, part in zip(titles, parts, strict=True):
+        check_finite(title, part)
+    check_unit_range(titles, parts, most=np.inf if normalize else 1.0)
     dtype = np.result_type(*parts)
     if normalize or dtype.kind != "f":
         dtype = np.result_type(dtype, np.float32)
-    matrix = np.empty((parts[0].size, len(parts)), dtype)
-    for k, (name, part) in enumerate(zip(names, parts, strict=True)):
-        shown = f"{option('probabilities')} {name!r}"
-        check_finite(shown, part)
-        if part.min() < 0 or (part.max() > 1 and not normalize):
-            row = int(np.argmax((part < 0) | (part > 1)))
-            hint = "; logits become probabilities by a softmax" if part.min() < 0 else ""
-            raise ValueError(
-                f"{shown} must hold probabilities, in [0, 1], got {show(part[row])} at {columns.line(row)}{hint}"
-            )
+    matrix, sums = np.empty((parts[0].size, len(parts)), dtype), np.zeros(parts[0].size)
+    for k, part in enumerate(parts):
         matrix[:, k] = part
-    sums = matrix.sum(axis=1, dtype=np.float64)
+        sums += part
     if normalize:
         if not sums.all():
             row = int(np.argmin(sums))
             raise ValueError(f"{model.shown} must not be zero for all classes, as at {columns.line(row)}")
         matrix /= sums[:, np.newaxis]
-        return matrix
-    off = np.abs(sums - 1)
-    wrong = off > sum_tolerance(*(part.dtype for part in parts))
-    if wrong.any():
-        n, row = int(np.count_nonzero(wrong)), int(off.argmax())
-        rows = f"{n:,} row{'s' * (n != 1)} {'do' if n != 1 else 'does'} not"
-        raise ValueError(
-            f"{model.shown} must have rows that add up to 1, but {rows}: the sum farthest from 1 is "
-            f"{sums[row]:.6g}, at {columns.line(row)}; {option('normalize', True)} divides each row by its sum"
-        )
+    else:
+        hint = f"{option('normalize', True)} divides each row by its sum"
+        check_row_sums(model.shown, sums, sum_tolerance(*(part.dtype for part in parts)), hint=hint)
     return matrix

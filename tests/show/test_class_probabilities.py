@@ -119,7 +119,7 @@ def test_half_precision_has_sums_of_its_own_precision() -> None:
     np.testing.assert_array_equal(found.predicted["m"], half)
     found, _ = read({"y": Y * 10}, {"m": half}, normalize=True)
     np.testing.assert_allclose(found.predicted["m"].sum(axis=1), 1, atol=1e-6)
-    with pytest.raises(ValueError, match=r"sum farthest from 1 is 0\.8"):
+    with pytest.raises(ValueError, match=r"got the sum 0\.8.* off by more than 0\.00098\); normalize=True divides"):
         read({"y": Y * 10}, {"m": (half * 0.9).astype(np.float16)})
 
 
@@ -197,7 +197,7 @@ WRONG = [
     (FRAME, ["forest_cat"], {}, "must be a column of lists with a probability for each class"),
     (FRAME, ["forest_*", "forest_*"], {}, "'forest_\\*' twice"),
     (FRAME.rename(columns={"forest_owl": "forest_yak"}), ["forest_*"], {}, "2 rows of class 'owl', the first at row 2"),
-    (FRAME.assign(forest_cat=P[:, 1] + 0.25), ["forest_*"], {}, "but 6 rows do not: the sum farthest from 1 is 1.25"),
+    (FRAME.assign(forest_cat=P[:, 1] + 0.25), ["forest_*"], {}, r"got the sum 1\.25 in row \d \(6 of 6 rows are off"),
     (FRAME.assign(forest_cat=-0.5), ["forest_*"], {}, "got -0.5 at row 0; logits become probabilities by a softmax"),
     (FRAME, ["forest_*"], {"classes": ["cat", "dog"]}, "3 columns, but there are 2 classes: 'cat', 'dog'"),
     (FRAME, ["forest_*"], {"classes": ["cat", "dog", "emu"]}, "has no column of class 'emu'"),
