@@ -29,8 +29,8 @@ from fastevals.infer import bands
 from fastevals.infer.bootstrap.bootstrap import METHODS as INTERVALS
 from fastevals.infer.bootstrap.bootstrap import Limits, confidence_interval
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
-from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import compute_ranking_moments
+from fastevals.infer.delong.result import DelongResult
 from fastevals.infer.tubes import Tube, studentised_edges
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS

@@ -36,7 +36,7 @@ from fastevals.infer.calibration.calibrations import CalibrationEstimate as Cali
 from fastevals.infer.calibration.calibrations import CalibrationSegments as CalibrationSegments
 from fastevals.infer.costs.class_decisions import ClassCosts as ClassCosts
 from fastevals.infer.costs.class_decisions import ClassDecisions as ClassDecisions
-from fastevals.infer.delong.delong import ClassDelongResult as ClassDelongResult
+from fastevals.infer.delong.classes import ClassDelongResult as ClassDelongResult
 from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.class_thresholds import ClassThresholds as ClassThresholds
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
@@ -50,7 +50,7 @@ from fastevals.measure.curves.cost import CostEnvelope as CostEnvelope
 from fastevals.measure.curves.cost import CostOverPrior as CostOverPrior
 from fastevals.infer.costs.decisions import DecisionCost as DecisionCost
 from fastevals.measure.curves.decision import DecisionCurve as DecisionCurve
-from fastevals.infer.delong.delong import DelongResult as DelongResult
+from fastevals.infer.delong.result import DelongResult as DelongResult
 from fastevals._options import DependentSplitsWarning as DependentSplitsWarning
 from fastevals.measure.curves.roc import DetCurve as DetCurve
 from fastevals.infer.comparison import Difference as Difference

@@ -8,18 +8,107 @@ of deviations. For a single class against the rest it is DeLong's variance.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._options import listed, show, warn_undefined
+from fastevals._text import count_of
+from fastevals._validation.arrays import as_matrices
+from fastevals.infer.delong.result import DelongResult
 from fastevals.infer.delong.weighted import WeightedMoments
 from fastevals.measure.class_pairs import aucs_by_class, doubled_pairs, hand_till, pair_aucs
-from fastevals.measure.class_scores import ClassScores
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores
+from fastevals.measure.kinds import CLASSES
 
 Floats = NDArray[np.float64]
 AveragedAuc = Literal[None, "macro", "hand_till"]
+
+
+def delong_of_classes(
+    y_true: Any, scores: Any, average: AveragedAuc, labels: Any, beside: dict[str, Any]
+) -> ClassDelongResult:
+    """Return DeLong's result for AUCs of several classes."""
+    for name, value in beside.items():
+        if value is not None:
+            raise ValueError(f"{name} is not allowed with scores of several classes: call bootstrap")
+    names: NDArray[Any]
+    models: dict[Any, ClassScores]
+    if isinstance(y_true, BaseClassRankings):
+        if scores is not None or labels is not None:
+            raise ValueError("scores and labels must not be given with a ClassRankings, which has its own")
+        names, models = y_true._labels, {0: y_true._scores}
+    else:
+        labelled, keys = as_matrices("scores", scores)
+        names, read = CLASSES.read_weighted(y_true, labelled, labels, None)
+        models = dict(zip(keys, read.values(), strict=True))
+    first = next(iter(models.values()))
+    if first.weights is not None:
+        raise ValueError("rows have weights: for several classes with weights, call bootstrap")
+    if first.codes is None:
+        raise ValueError("y_true must have one label per row, but it is an indicator matrix")
+    of_aucs, moments = class_moments(models, names, average)
+    if not moments.defined:
+        few = np.minimum(first.n_positives, first.n_rows - first.n_positives)
+        rarest = int(np.argmin(first.n_positives))
+        n = int(first.n_positives[rarest])
+        of_some = "" if average is not None or few.max() < 2 else f" for {listed(names[few < 2].tolist())}"
+        warn_undefined(
+            f"delong's covariance{of_some}", f"class {show(names[rarest])} has {count_of(n, 'row')}, and two are needed"
+        )
+    return ClassDelongResult(
+        moments.aucs(), moments.covariance(), of_aucs if len(models) > 1 or average is None else None,
+        tuple(first.n_positives.tolist()), tuple((first.n_rows - first.n_positives).tolist()), moments,
+        _several=len(models) > 1 or average is None, labels=names, average=average,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ClassDelongResult(DelongResult[Any]):
+    """AUCs of several classes, or averages of them, and their covariance, as in `DelongResult`.
+
+    Attributes
+    ----------
+    names : tuple or None
+        The labels of the classes; with several models, pairs of a model and a label; with `average`, the models.
+    n_positives, n_negatives : tuple of int
+        Rows of each class, and rows of the others.
+    labels : ndarray of shape (n_classes,)
+        The classes.
+    average : {None, "macro", "hand_till"}
+        Whether the AUCs are of classes, their means, or Hand and Till's M.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> scores = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.4, 0.5, 0.1], [0.1, 0.3, 0.6], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]
+    >>> classes = fastevals.ClassRankings(["a", "a", "b", "c", "b", "c"], scores)
+    >>> fastevals.delong(classes)
+    ClassDelongResult(aucs=[0.8125, 1.    , 1.    ], standard_errors=[0.2224, 0.    , 0.    ], n_samples=6)
+    >>> round(fastevals.delong(classes, average="hand_till").standard_error, 4)
+    0.078
+    """
+
+    labels: NDArray[Any] | None = None
+    average: AveragedAuc = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(sum(self.n_positives))
+
+    @property
+    def _what(self) -> str:
+        return {"macro": "macro AUC", "hand_till": "M"}.get(self.average or "", "AUC")
+
+    def _counted_rows(self) -> str:
+        return f"{self.n_samples} of {len(self.n_positives)} classes"
+
+    def __repr__(self) -> str:
+        return DelongResult.__repr__(self).partition(", n_positives")[0] + f", n_samples={self.n_samples})"
 
 
 def class_moments(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import UndefinedMetricWarning
-from fastevals.infer.delong.delong import DelongResult, contrast_test
+from fastevals.infer.delong.result import DelongResult, contrast_test
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.decision import check_alpha, compare_two
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result

@@ -450,7 +450,7 @@ def test_equality_with_repeated_models() -> None:
 
 @pytest.mark.parametrize("most_exact", [50, 1])
 def test_equality_without_variance(monkeypatch, most_exact) -> None:
-    monkeypatch.setattr("fastevals.infer.delong.delong.MOST_EXACT", most_exact)
+    monkeypatch.setattr("fastevals.infer.delong.result.MOST_EXACT", most_exact)
     y = [0, 0, 1, 1]
     result = delong(y, [[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
     with pytest.warns(UndefinedMetricWarning, match="of AUCs has an estimated variance of 0"):
@@ -659,7 +659,7 @@ def test_few_and_many_models_have_the_same_chi_square(monkeypatch):
     y = rng.integers(0, 2, 300)
     result = delong(y, rng.normal(size=(6, 300)) + 0.3 * y)
     exact = result.equality_test()
-    monkeypatch.setattr("fastevals.infer.delong.delong.MOST_EXACT", 1)
+    monkeypatch.setattr("fastevals.infer.delong.result.MOST_EXACT", 1)
     assert result.equality_test().statistic == pytest.approx(exact.statistic, rel=1e-10)
     assert result.equality_test().df == exact.df == 5
 
