@@ -16,11 +16,19 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import run
 from fastevals._kernels.paired import draw_with_factor, factorize
 from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
-from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
+from fastevals._text import WIDTH, format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import are_matrices, as_matrices, as_predictions, check_only_of_classes
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals.document.frames import Columns, spread, stack
-from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings, Estimate, make_estimate, resample
+from fastevals.infer.bootstrap.bootstrap import (
+    BootstrapMethod,
+    BootstrapSettings,
+    Estimate,
+    difference_caution,
+    make_estimate,
+    resample,
+    sizes_of_classes,
+)
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import (
     SamplingDesign,
@@ -284,6 +292,8 @@ class ModelComparison(ResampledByMetric["MetricComparison"]):
         a     0.7778  0.3333 1.0000
         b     0.3889  0.0000 0.8333
         a - b 0.3889 -0.1111 0.8889 0.1800
+        ! there are only 6 rows, and with fewer than 50, intervals are too narrow and
+          p-values too small: use more rows
     """
 
     __slots__ = ()
@@ -344,7 +354,9 @@ class MetricComparison(Frozen):
         more = [f"    ... {len(lines) - MOST_ROWS} more"] if len(lines) > MOST_ROWS else []
         left_out = int(np.max(self.n_undefined))
         undefined = [f"    undefined in {left_out} replicates, which are dropped"] if left_out else []
-        return [header, *lines[:MOST_ROWS], *more, *undefined]
+        cautions = dict.fromkeys(each.caution for each in self.differences if each.caution)
+        told = [f"    {line}" for each in cautions for line in wrap_text(f"! {each}", "  ", WIDTH - 4)]
+        return [header, *lines[:MOST_ROWS], *more, *undefined, *told]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -367,6 +379,9 @@ class Difference(Frozen, Generic[V]):
         the interval excludes 0.
     unadjusted_pvalue : float or ndarray
         The p-value as if this difference were the only one.
+    caution : str
+        Why the interval and the p-values may claim more certainty than the data allow: fewer than 50 rows (or clusters)
+        or, unless the metric is a mean over rows, fewer than 50 rows of a class. Empty if there is no known reason.
     """
 
     model: Any
@@ -376,6 +391,7 @@ class Difference(Frozen, Generic[V]):
     standard_error: V
     pvalue: V
     unadjusted_pvalue: V
+    caution: str = ""
 
     def __repr__(self) -> str:
         pair = f"{printable(str(self.model))} - {printable(str(self.reference))}"
@@ -424,14 +440,18 @@ def compare_models(
         estimates = {
             model: make_estimate(
                 f"{label} of {model}", spec, values[k][i], replicates[k][:, i], acceleration[i], settings,
-                keep=keep, class_sizes=sample.class_sizes, by_chance=by_chance[k][:, i] if k in by_chance else None,
+                keep=keep, class_sizes=sizes_of_classes(sample, spec),
+                by_chance=by_chance[k][:, i] if k in by_chance else None,
             )
             for i, model in enumerate(models)
         }  # fmt: skip
         undefined, fields = _compare_pairs(
             values[k], replicates[k], pairs, settings, (bounds[0] - bounds[1], bounds[1] - bounds[0])
         )
-        differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True))
+        caution = difference_caution(sample, spec)
+        differences = tuple(
+            Difference(models[i], models[j], *(*row, caution)) for (i, j), row in zip(pairs, fields, strict=True)
+        )
         constant = [each for each in differences if np.any((np.asarray(each.value) != 0) & (each.standard_error == 0))]
         if constant:
             name = f"the difference in {label}, {constant[0].model} - {constant[0].reference},"

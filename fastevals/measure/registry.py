@@ -264,6 +264,11 @@ class Metric:
         return self.certificate == "ends"
 
     @property
+    def is_mean_over_rows(self) -> bool:
+        """Return whether the metric is a mean over all rows, of any class, so that no class needs many rows."""
+        return self.trials == "rows" or self.classes in ("rows", "label sets") or bool(self.for_classes)
+
+    @property
     def is_matrix_method(self) -> bool:
         """Return whether `ConfusionMatrix` has a method of this name."""
         return hasattr(ConfusionMatrix, self.name)

@@ -21,6 +21,7 @@ from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, spec
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import (
     MetricSpec,
+    influence_of,
     is_best_by_another,
     metric_bounds,
     optimized_bounds,
@@ -28,7 +29,7 @@ from fastevals.measure.metric_specs import (
 )
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import settled, without_doubt
-from fastevals.measure.registry import UNBOUNDED
+from fastevals.measure.registry import METRICS, UNBOUNDED, Influence
 from fastevals.results import (
     MAX_RESAMPLES,
     Alternative,
@@ -411,7 +412,8 @@ def make_estimates(
     return {
         label: make_estimate(
             label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
-            keep=keep, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT), by_chance=by_chance.get(k),
+            keep=keep, class_sizes=sizes_of_classes(sample, spec), doubt=doubts.get(label, NO_DOUBT),
+            by_chance=by_chance.get(k),
         )
         for k, (label, spec) in enumerate(specs.items())
     }  # fmt: skip
@@ -540,6 +542,32 @@ def few_rows_caution(class_sizes: tuple[int, int]) -> str:
         f"one class has only {count_of(rarer, 'row')}, and with fewer than {FEW_ROWS}, such intervals cover the true "
         "value too rarely: use more rows of that class, or allow for wider limits"
     )
+
+
+def few_units_caution(n: int, unit: str) -> str:
+    """Return a caution if there are so few rows, or clusters, that a difference is uncertain; otherwise ""."""
+    if n >= FEW_ROWS:
+        return ""
+    return (
+        f"{'there is' if n == 1 else 'there are'} only {count_of(n, unit)}, and with fewer than {FEW_ROWS}, intervals "
+        f"are too narrow and p-values too small: use more {unit}s"
+    )
+
+
+def sizes_of_classes(sample: Sample, spec: MetricSpec | Callable[..., Any]) -> tuple[int, int] | None:
+    """Return the sample's rows of each class if a metric depends on them, otherwise None."""
+    if isinstance(spec, MetricSpec):
+        entry = METRICS[spec.name]
+        is_mean = entry.is_mean_over_rows and influence_of(spec) is Influence.LINEAR
+        if is_mean or (entry.classes == "top label" and sample.labels is not None):
+            return None
+    return sample.class_sizes
+
+
+def difference_caution(sample: Sample, spec: MetricSpec | Callable[..., Any]) -> str:
+    """Return why a difference of models in a metric may be less certain than its interval and p-value; or ""."""
+    few, sizes = few_units_caution(sample.n_units, sample.unit), sizes_of_classes(sample, spec)
+    return few_rows_caution(sizes) if not few and sizes is not None else few
 
 
 # From replicates to intervals -----------------------------------------------------------------------------------------

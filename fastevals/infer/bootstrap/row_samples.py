@@ -64,7 +64,7 @@ class UnitSample(Sample):
     """
 
     def __init__(self, units: SamplingUnits, work: int) -> None:
-        self._work = work
+        self._work, self.unit = work, "cluster" if units.grouped else "row"
         self.sizes = zero_bytes(units.n)
         self.sizes[: units.n] = 1
         stops = np.cumsum(units.strata).tolist()

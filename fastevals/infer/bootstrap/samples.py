@@ -36,7 +36,8 @@ class Sample:
     strata: list[slice]  # cells that are drawn separately, keeping their number of rows
     labels: NDArray[Any] | None = None  # the classes of predicted labels, in the order of matrices
     pos_label: Any = None  # the positive class, if there is one
-    class_sizes: tuple[int, int] | None = None  # positive and negative rows, if the sample has scores
+    class_sizes: tuple[int, int] | None = None  # positive and negative rows (of the rarest of several classes)
+    unit = "row"  # what is drawn
 
     # What subclasses define ----------------------------------------------------------------------------
 
@@ -84,6 +85,11 @@ class Sample:
         return counts
 
     # What all samples share ------------------------------------------------------------------------------------------
+
+    @property
+    def n_units(self) -> int:
+        """Number of rows, or of clusters if these are drawn."""
+        return int(self.sizes.sum())
 
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
         """Repeatedly draw as many rows as there are, and measure each draw.

@@ -297,10 +297,14 @@ def _class_sample(
 ) -> ClassSample:
     """Return the sample of scores that have been read; groups have been checked."""
     require_needed_probabilities(specs.values(), models)
-    return ClassSample(
+    sample = ClassSample(
         labels, [each.in_usual_unit() for each in models.values()], CLASSES.metrics(specs),
         groups=design.groups, stratified=design.stratified, one_model=one_model, specs=list(specs.values()),
     )  # fmt: skip
+    first = next(iter(models.values()))
+    rarest = int(np.minimum(first.n_positives, first.n_rows - first.n_positives).min())
+    sample.class_sizes = rarest, first.n_rows - rarest
+    return sample
 
 
 # Targets ----------------------------------------------------------------------------------------------------------

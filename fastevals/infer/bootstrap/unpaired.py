@@ -22,6 +22,7 @@ from fastevals.infer.bootstrap.bootstrap import (
     Limits,
     make_estimate,
     resample,
+    sizes_of_classes,
 )
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, jackknife_acceleration
@@ -248,8 +249,8 @@ class Resampled(NamedTuple):
         """Return the estimate of a metric, in the form that `bootstrap` returns."""
         return make_estimate(
             f"{label} of {self.name}", spec, self.values[label], self.replicates[label],
-            self.accelerations.get(label, 0.0), settings, keep=keep, class_sizes=self.sample.class_sizes,
-            doubt=self.doubts.get(label, NO_DOUBT),
+            self.accelerations.get(label, 0.0), settings, keep=keep,
+            class_sizes=sizes_of_classes(self.sample, spec), doubt=self.doubts.get(label, NO_DOUBT),
         )  # fmt: skip
 
     def left_out(self, settings: BootstrapSettings) -> dict[str, Jackknife]:
@@ -312,7 +313,7 @@ def _difference(
     else:
         ours, theirs = (each[label] for each in left_out)
         acceleration = jackknife_acceleration(ours.values - theirs.values, ours.times, ours.strata)
-    sizes = [side.sample.class_sizes for side in sides if side.sample.class_sizes is not None]
+    sizes = [each for each in (sizes_of_classes(side.sample, spec) for side in sides) if each is not None]
     estimate = make_estimate(
         f"the difference of {label}", spec, values, replicates, acceleration, settings,
         keep=keep, class_sizes=min(sizes, key=min) if sizes else None, doubt=doubt,

@@ -14,7 +14,13 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._options import check_number, listed
 from fastevals._validation.arrays import as_array, as_texts, frame_names, is_frame, row_labels
 from fastevals._validation.labels import as_class_names
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, few_rows_caution, resample
+from fastevals.infer.bootstrap.bootstrap import (
+    BootstrapSettings,
+    Estimate,
+    few_rows_caution,
+    few_units_caution,
+    resample,
+)
 from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits
 from fastevals.infer.class_rows import ClassRows, read_class_rows
 from fastevals.infer.comparison import Difference, compare_numbers
@@ -250,11 +256,11 @@ class _CostedClasses:
         sample = LossSample(costs, 1, weights=self.rows.weights, groups=self.units)
         settings = settings._replace(method="percentile")  # no accelerations
         values, replicates, _ = resample(sample, {"mean_cost": abs}, settings, progress=progress)
-        last = len(costs) - 1
+        last, caution = len(costs) - 1, few_units_caution(sample.n_units, sample.unit)
 
         def compared(of: Sequence[tuple[int, int]], names: Sequence[tuple[Any, Any]]) -> list[Difference]:
             fields = compare_numbers(values[0], replicates[0], np.array(of, dtype=np.intp), settings, UNBOUNDED)[1]
-            return [Difference(*name, *row) for name, row in zip(names, fields, strict=True)]
+            return [Difference(*name, *(*row, caution)) for name, row in zip(names, fields, strict=True)]
 
         each = range(len(models))
         gains = compared([(2 * k, 2 * k + 1) for k in each], [(BY_COST, BY_PROBABILITY)] * len(models))

@@ -188,7 +188,9 @@ class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
 
     def _document(self) -> Document:
         document = Frozen._document(self)
-        cautions = dict.fromkeys(each.mean.caution for _, each in self._rules() if each.mean.caution)
+        gains = [gain for each in self.models.values() for gain in (each.gain, each.gain_over_constant)]
+        measured = [*(each.mean for _, each in self._rules()), *gains, *self.differences]
+        cautions = dict.fromkeys(each.caution for each in measured if each is not None and each.caution)
         parts = [*document.sections[0].parts, *(Sentence(each, "caution") for each in cautions)]
         return document._replace(sections=[Section(parts)])
 

@@ -255,8 +255,10 @@ class CostEstimates:
         for rule in (BEST, FIXED, PER_ROW) if len(pairs) and self.drawn else ():
             if all((model, rule) in self.sums for model in self.models):
                 fields = self.compared("total", rule, self.models, pairs, self.settings)
+                caution = few_rows_caution(self.class_sizes)
                 found[rule] = tuple(
-                    Difference(self.models[i], self.models[j], *row) for (i, j), row in zip(pairs, fields, strict=True)
+                    Difference(self.models[i], self.models[j], *(*row, caution))
+                    for (i, j), row in zip(pairs, fields, strict=True)
                 )
         return found
 

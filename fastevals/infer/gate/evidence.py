@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,8 +32,10 @@ from fastevals.infer.bootstrap.bootstrap import (
     BootstrapSettings,
     Limits,
     confidence_interval,
+    few_rows_caution,
     interval_method,
     resample,
+    sizes_of_classes,
 )
 from fastevals.infer.bootstrap.label_samples import number_joint_cells
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
@@ -292,6 +295,8 @@ class Measured:
         Returns whether two models have the same predictions.
     rest : object with the same methods `of` and `between`, optional
         Measures the metrics that are neither closed nor resampled here.
+    cautions : mapping of str to str
+        By metric, why its bounds may be wrong more often than their level says.
     """
 
     def __init__(
@@ -308,8 +313,9 @@ class Measured:
         units: RarerClass | None = None,
         is_equal: Callable[[str, str], bool] = lambda one, other: one == other,
         rest: Any = None,
+        cautions: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.specs, self.models, self.rest = specs, list(models), rest
+        self.specs, self.models, self.rest, self._cautions = specs, list(models), rest, cautions
         self.values, self.replicates, self.accelerations, self.doubts = values, replicates, accelerations, doubts
         self.closed, self.units, self.is_equal, self._leave_out = closed, units, is_equal, left_out
 
@@ -334,6 +340,9 @@ class Measured:
         n = len(models)
         if units is None and sample.class_sizes is not None:
             units = min(map(RarerClass, sample.class_sizes, ("positives", "negatives")))
+        sizes = (
+            {} if sample.labels is None else {label: sizes_of_classes(sample, each) for label, each in specs.items()}
+        )
         return cls(
             specs,
             models,
@@ -345,6 +354,7 @@ class Measured:
             closed=closed,
             units=units,
             is_equal=is_equal,
+            cautions={label: few_rows_caution(each) for label, each in sizes.items() if each is not None},
         )
 
     def of(self, label: str, model: str) -> Evidence:
@@ -360,7 +370,7 @@ class Measured:
             float(self.values[label][place]), self.replicates[label][:, place], float(acceleration),
             Limits.of(self.specs[label]), self.doubts.get(label, NO_DOUBT), self._df,
         )  # fmt: skip
-        return self._checked(found)
+        return self._checked(replace(found, caution=self._cautions.get(label, "")))
 
     def between(self, label: str, model: str, other: str, factor: float = 1.0) -> Evidence:
         """Return the evidence on a model's metric minus `factor` times another's."""
@@ -381,7 +391,8 @@ class Measured:
         doubt = self.doubts.get(label, NO_DOUBT)
         doubt = doubt[0] + factor * doubt[1], doubt[1] + factor * doubt[0]
         acceleration = self._acceleration(label, one, two, factor)
-        return self._checked(from_replicates(float(value), drawn, acceleration, limits, doubt, self._df))
+        found = from_replicates(float(value), drawn, acceleration, limits, doubt, self._df)
+        return self._checked(replace(found, caution=self._cautions.get(label, "")))
 
     @property
     def _df(self) -> float:
