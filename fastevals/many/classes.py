@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -16,17 +17,19 @@ from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
 from fastevals.many.class_curves import MACROS
-from fastevals.many.class_metrics import class_metric, columns_by_class
+from fastevals.many.class_metrics import columns_by_class, value_of_classes
 from fastevals.many.columns import batch_rankings
-from fastevals.measure.class_losses import mean_over_rows, predicted_classes
-from fastevals.measure.class_pairs import pair_aucs
+from fastevals.measure.class_losses import predicted_classes
+from fastevals.measure.class_pairs import means_of_pairs, pair_aucs
 from fastevals.measure.class_scores import BaseClassRankings, ClassScores, read_class_scores
+from fastevals.measure.class_specs import ClassMetric
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.kinds import CLASSES, Spec, require_needed_probabilities
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.measure.probability_metrics import Strategy, checked_bins
 from fastevals.measure.ranking.ranking import Ranking
@@ -225,11 +228,12 @@ class ClassRankings(BaseClassRankings, Result):
         check_choice("multi_class", multi_class, MultiClass)
         if multi_class == "ovo":
             _check_one_vs_one(self.is_multilabel, average, max_fpr)
-            return self._averaged_pairs(average)
-        if average == "micro":
-            return self._as_one().roc_auc(max_fpr=max_fpr)
+            if average is None:
+                aucs = pair_aucs(self._scores)
+                _warn_if_undefined("roc_auc", means_of_pairs(aucs), f"pairs of classes {LACK}")
+                return aucs
         options = {} if max_fpr is None else {"max_fpr": max_fpr}
-        return self._averaged("roc_auc", class_metric(self._scores, "roc_auc", **options), average, self.support)
+        return self._value(MetricSpec("roc_auc", {"average": average, "multi_class": multi_class, **options}))
 
     def hand_till(self) -> float:
         """Compute Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
@@ -257,7 +261,7 @@ class ClassRankings(BaseClassRankings, Result):
         0.75
         """
         self._of_one_label("hand_till")
-        return float(self._averaged_pairs("macro"))
+        return float(self._value(MetricSpec("hand_till", {})))
 
     @overload
     def average_precision(self, *, average: AreaMean = ...) -> float: ...
@@ -289,11 +293,7 @@ class ClassRankings(BaseClassRankings, Result):
         array([0.83333333, 1.        ])
         """
         check_choice("average", average, AreaAverage)
-        if average == "micro":
-            return self._as_one().average_precision()
-        return self._averaged(
-            "average_precision", class_metric(self._scores, "average_precision"), average, self.support
-        )
+        return self._value(MetricSpec("average_precision", {"average": average}))
 
     @overload
     def calibration_error(
@@ -353,10 +353,7 @@ class ClassRankings(BaseClassRankings, Result):
         entry = METRICS[name_among("metric", metric, CALIBRATION_ERRORS)]
         options = {name: value for name, value in checked_bins(n_bins, strategy).items() if name in entry.options}
         self._scores.require_probabilities("y_score")
-        if average == "micro":
-            return entry(self._as_one().counts, **options)
-        values = class_metric(self._scores, entry.name, **options)
-        return self._averaged(entry.name, values, average, self.support, f"classes {WITHOUT_PAIRS}")
+        return self._value(MetricSpec(entry.name, {"average": average, **options}))
 
     def top_label(self) -> Ranking:
         """Rank rows by their highest probability; a row is positive if it is of the class with this probability.
@@ -530,13 +527,8 @@ class ClassRankings(BaseClassRankings, Result):
         >>> classes.metric("subset_accuracy")
         0.3333333333333333
         """
-        spec = parse_metric("name", name)[1]
-        label = str(spec)
-        specs = specs_for(self, {label: spec})
-        value = np.asarray(make_sample(self, specs, SamplingDesign()).estimates()[0])
-        if np.isnan(value).any():
-            warn_undefined(label, "a class or a row that it needs is missing")
-        return value if value.ndim else float(value)
+        value: float | NDArray[np.float64] = self._value(parse_metric("name", name)[1])
+        return value
 
     def best_thresholds(self, metric: str = "f1") -> NDArray[np.float64]:
         """Find the threshold of each class's scores that is best by a metric of the class against the rest.
@@ -596,12 +588,33 @@ class ClassRankings(BaseClassRankings, Result):
 
     def _mean_loss(self, name: str, **options: Any) -> float:
         """Return a metric that is a mean over rows."""
-        scores, entry = self._of_one_label(name.removeprefix("multiclass_")), METRICS[name]
-        if entry.needs_probabilities:
-            scores.require_probabilities("y_score")
-        return mean_over_rows(
-            entry.function(scores.columns, scores.codes, **entry.own_options(options)), scores.weights
-        )
+        self._of_one_label(name.removeprefix("multiclass_"))
+        return float(self._value(MetricSpec(name, options)))
+
+    def _value(self, spec: Spec) -> Any:
+        """Return a metric, an array or a float; warn if it is undefined."""
+        specs = specs_for(self, {str(spec): spec})
+        require_needed_probabilities(specs.values(), {"y_score": self._scores})
+        (found,) = CLASSES.metrics(specs)
+        value = value_of_classes(self._scores, found)
+        if value is None:
+            value = np.asarray(make_sample(self, specs, SamplingDesign()).estimates()[0])
+        if np.isnan(value).any():
+            self._warn_undefined(getattr(spec, "name", str(spec)), found)
+        return value if value.ndim else float(value)
+
+    def _warn_undefined(self, name: str, metric: ClassMetric) -> None:
+        """Warn that a metric is undefined; say of how many classes, or pairs of classes, if it is an average."""
+        flags = sum(self.n_positives.tolist()), self.n_samples * self._labels.size
+        if metric.source == "micro" and flags[0] in (0, flags[1]):
+            warn_undefined(name, f"y_true has no {'negatives' if flags[0] else 'positives'}")
+            return
+        of_each = value_of_classes(self._scores, replace(metric, average=None, function=None))
+        if of_each is None or not of_each.ndim:
+            warn_undefined(name, "a class or a row that it needs is missing")
+            return
+        what = "pairs of classes" if metric.source == "pairs" else "classes"
+        _warn_if_undefined(name, of_each, f"{what} {WITHOUT_PAIRS if name in CALIBRATION_ERRORS else LACK}")
 
     def _of_one_label(self, call: str) -> ClassScores:
         """Return the scores; raise if rows may have many labels."""
@@ -847,33 +860,6 @@ class ClassRankings(BaseClassRankings, Result):
         flags, scores, weights = self._scores.all_together()
         return Ranking(flags, scores, sample_weight=weights, pos_label=1)
 
-    def _averaged_pairs(self, average: AreaAverage) -> Any:
-        by_pair, support = pair_aucs(self._scores), self.support
-        first, second = np.triu_indices(support.size, 1)
-        means = (by_pair[first, second] + by_pair[second, first]) / 2
-        averaged = self._averaged(
-            "roc_auc", means, average, support[first] + support[second], f"pairs of classes {LACK}"
-        )
-        return by_pair if average is None else averaged
-
-    def _averaged(
-        self,
-        name: str,
-        values: NDArray[np.float64],
-        average: str | None,
-        support: NDArray[Any],
-        lacking: str = f"classes {LACK}",
-    ) -> Any:
-        """Average the values; warn if undefined values make a result undefined."""
-        averaged: Any = values
-        if average == "macro":
-            averaged = float(values.mean())
-        elif average == "weighted":
-            averaged = float(np.where(support > 0, values * support, 0.0).sum() / support.sum())
-        if np.isnan(averaged).any():
-            warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {lacking}")
-        return averaged
-
     def _by_label(self, entry: CurveEntry, curves: list[Any]) -> dict[Any, Any]:
         """Return curves by class label; warn once if some are undefined."""
         missing = sum(not curve.defined for curve in curves)
@@ -884,6 +870,11 @@ class ClassRankings(BaseClassRankings, Result):
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _warn_if_undefined(name: str, values: NDArray[np.float64], lacking: str) -> None:
+    if np.isnan(values).any():
+        warn_undefined(name, f"{np.isnan(values).sum()} of {values.size} {lacking}")
 
 
 def _check_one_vs_one(multilabel: bool, average: AreaAverage, max_fpr: Any) -> None:

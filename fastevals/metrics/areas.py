@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._validation.arrays import in_usual_unit
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.many.class_metrics import class_metric
+from fastevals.many.class_metrics import each_class
 from fastevals.many.group_scores import grouped_scores
 from fastevals.many.group_values import grouped_values
-from fastevals.measure.class_pairs import pair_aucs
+from fastevals.measure.class_pairs import means_of_pairs, pair_aucs
 from fastevals.measure.class_scores import ClassScores, read_class_scores
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.ranking import Ranking
@@ -349,7 +349,7 @@ def _average_over_classes(
     if support is not None and not support.any():
         return 0
     options = {} if max_fpr is None else {"max_fpr": max_fpr}
-    values = _fill_undefined(area, class_metric(scores, area.name, **options))
+    values = _fill_undefined(area, each_class(scores, ranking_metric(MetricSpec(area.name, options))))
     return values if average is None else _mean(values, support)
 
 
@@ -361,8 +361,7 @@ def _average_over_pairs(scores: ClassScores, average: str | None) -> Any:
         ROC_AUC.warn()
         return math.nan
     first, second = (present[i] for i in np.triu_indices(present.size, 1))
-    by_pair = pair_aucs(scores)
-    means = (by_pair[first, second] + by_pair[second, first]) / 2
+    means = means_of_pairs(pair_aucs(scores)[np.ix_(present, present)])
     return _mean(means, support[first] + support[second] if average == "weighted" else None)
 
 
