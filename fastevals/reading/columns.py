@@ -496,7 +496,7 @@ def are_summaries(data: Any) -> bool:
     """Return whether data is output of `fastevals summarize`: one or more files, or the object read from them."""
     paths = [data] if is_path(data) else data
     if not isinstance(paths, (list, tuple)):
-        return type(data).__name__ == "ScoresSummary"
+        return type(data).__name__ in ("ScoresSummary", "SummarizedClasses")
     return bool(paths) and all(is_path(path) and os.fsdecode(path).endswith(SUMMARY) for path in paths)
 
 

@@ -344,6 +344,11 @@ class RowReader(ColumnReader):
         self._checksums: dict[str, list[int]] = {}
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.scores
+
+    @property
     def weighs_rows(self) -> bool:
         """Whether rows have weights that are not numbers of copies."""
         return self.weight is not None and not self.are_copies

@@ -8,6 +8,7 @@ from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.identity import cached_summary
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import ScoresSummary
+from fastevals.scale.summarized_classes import SummarizedClasses as _  # noqa: F401 (files may hold one)
 from fastevals.scale.summary import RankingSummary
 from fastevals.scale.targets import TargetSummary
 

@@ -80,6 +80,11 @@ class ProbabilityBins:
         fractions = np.divide(own, sizes, where=sizes > 0, out=np.full(sizes.size, np.nan))
         return CalibrationCurve(fractions, mean_of_bins(sums, sizes.tolist()), sizes, self.edges)
 
+    def mean(self, columns: slice) -> float:
+        """Return the mean probability of some columns together, rounded once; NaN without rows."""
+        total = sum(_total_of(limbs) for limbs in self.limbs[columns].sum(axis=(0, 1))[np.newaxis].tolist())
+        return float(mean_of_bins([total], [int(self.rows[columns].sum())])[0])
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays to store."""
         return {"bins": self.rows.ravel(), "limbs": self.limbs.ravel()}

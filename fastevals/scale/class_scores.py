@@ -268,6 +268,23 @@ class ClassScoresSummary(Summary):
         self._require_rows()
         return np.asarray(self._matrix[0].sum(axis=1))
 
+    @property
+    def _n_bytes(self) -> int:
+        """Memory of the counts."""
+        tables = [each for table in self._tables.values() for each in (table.counts, table.low, table.high)]
+        own = () if self._labels is None else (self._matrix, self._ranks, self._bins.rows, self._bins.limbs)
+        return sum(array.nbytes for array in (*tables, *own))
+
+    @property
+    def _has_no_pairs(self) -> bool:
+        """Whether there are too many classes for counts of each pair."""
+        return self._labels is not None and self._pairs is None
+
+    @property
+    def _is_hard(self) -> bool:
+        """Whether all probabilities are 0 or 1, which are predicted classes."""
+        return bool(self._top.low.min(initial=math.inf) == 1)
+
     def __repr__(self) -> str:
         n = 0 if self._labels is None else self._labels.size
         weighted = ", weighted" if self.is_weighted else ""
@@ -499,9 +516,11 @@ class ClassScoresSummary(Summary):
         return CertifiedValues(value, low, high)
 
     def _error_of(self, name: str, spec: MetricSpec, columns: slice) -> float:
-        """Return a calibration error of some columns, in the summary's bins."""
+        """Return the mean probability of some columns, or their calibration error in the summary's bins."""
         options = {name: value for name, value in spec.options.items() if name != "average"}
         kept = {"n_bins": self._n_bins, "strategy": "uniform"}
+        if name == "mean_predicted":
+            return self._bins.mean(columns)
         curve = self._bins.curve(columns)
         if not hasattr(curve, name):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -163,6 +164,23 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
     if at != len(content):
         raise ValueError("data is damaged: something follows its arrays")
     return Fields(head, arrays, room)
+
+
+def stored_kind(data: Any) -> Any:
+    """Return the kind that a summary's bytes name, from their head alone; None if they are no summary."""
+    with contextlib.suppress(ValueError, RecursionError, TypeError, AttributeError):
+        head_size, _ = _frame(bytes(data[: FRAME.size]))
+        return json.loads(bytes(data[FRAME.size : FRAME.size + head_size])).get("kind")
+    return None
+
+
+def kind_of_file(path: str) -> Any:
+    """Return the kind of the summary in a file; None if it holds no summary."""
+    with contextlib.suppress(OSError), open(path, "rb", opener=_open_without_waiting) as file:
+        start = file.read(FRAME.size)
+        with contextlib.suppress(ValueError):
+            return stored_kind(start + file.read(_frame(start)[0]))
+    return None
 
 
 def _frame(data: bytes) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from fastevals.results import as_json as as_plain
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
-from fastevals.scale.payload import Summary, as_json, from_json
+from fastevals.scale.payload import Summary, as_json, from_json, stored_kind
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.summary import MOST_CELLS, SAMPLED_ROWS, RankingSummary, joint_labels, read_units, whole_units
 
@@ -52,16 +52,16 @@ class CountedBlock:
     Attributes
     ----------
     n_samples, n_positives : int
-        Numbers of all rows and of positive rows.
-    summaries : dict of str to RankingSummary
-        Summaries of rankings by model.
+        Numbers of all rows and of positive rows; of several classes none is positive.
+    summaries : dict of str to RankingSummary, or to ClassScoresSummary
+        Summaries of the models' scores, or of their probabilities of several classes.
     probabilities : dict of str to ProbabilitySummary
         Summaries of probabilities by model; empty if weights are not integers.
     """
 
     n_samples: int
     n_positives: int
-    summaries: dict[str, RankingSummary]
+    summaries: dict[str, Any]
     probabilities: dict[str, ProbabilitySummary]
 
     @property
@@ -80,7 +80,7 @@ class CountedBlock:
         rankings = (as_ranking(name, summary) for name, summary in self.summaries.items())
         return not self.is_weighted or all(ranking._squares is not None for ranking in rankings)
 
-    def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
+    def all_summaries(self) -> list[Any]:
         """Return the summaries of all models."""
         return [*self.summaries.values(), *self.probabilities.values()]
 
@@ -112,15 +112,16 @@ class CountedBlock:
         }
         n_samples = self.n_samples + sum(other.n_samples for other in others)
         n_positives = self.n_positives + sum(other.n_positives for other in others)
-        return CountedBlock(n_samples, n_positives, summaries, probabilities)
+        return type(self)(n_samples, n_positives, summaries, probabilities)
 
 
 @dataclass
 class ScoresSummary(Summary, Mapping[Any, S]):
     """Scores of several models, counted by range and by value of a column: the output of `fastevals summarize`.
 
-    A mapping from model names to `RankingSummary`; if a column divides the rows, from its values to such mappings.
-    Models are counted separately, so it is unknown which rows one model ranks better than another.
+    A mapping from model names to `RankingSummary` (to `ClassScoresSummary` after ``--probabilities``); if a column
+    divides the rows, from its values to such mappings. Models are counted separately, so it is unknown which rows one
+    model ranks better than another.
 
     Attributes
     ----------
@@ -150,6 +151,9 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     """
 
     KIND = "scores"
+    PARTS: ClassVar[tuple[type[Any], ...]] = (RankingSummary, ProbabilitySummary)  # of a block, by model
+    OPTION: ClassVar[str] = "score"  # the option that names the models
+    STORED: ClassVar[dict[str, type[ScoresSummary[Any]]]] = {}  # what files may hold, by kind
 
     label: str
     models: tuple[str, ...]
@@ -163,6 +167,20 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     settings: list[Any] = field(default_factory=list)  # settings of a run that was stopped
     are_copies: bool = False
     cross: bool = False
+
+    def __init_subclass__(cls) -> None:
+        ScoresSummary.STORED[cls.KIND] = cls
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the summary from the bytes that `to_bytes` returned, or from a file of `fastevals summarize`.
+
+        Raises
+        ------
+        ValueError
+            If the bytes are damaged, are not such a summary, or have a newer version.
+        """
+        return cls.STORED.get(stored_kind(data), cls)._unpack(data)  # type: ignore[return-value]
 
     @property
     def segments(self) -> RowSegments:
@@ -200,11 +218,13 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         return len(self.models if self.by is None else self.blocks)
 
     def __repr__(self) -> str:
-        return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"
+        return f"{type(self).__name__}({self.n_samples} rows, {', '.join(self.models)})"
 
     def _merged(self, others: Sequence[Self]) -> Self:
         labels = self.labels
         for other in others:
+            if other.KIND != self.KIND:
+                raise ValueError(f"summaries must be of one kind, got {self.KIND} and {other.KIND}")
             for name in ("label", "models", "weight", "by", "cross"):
                 mine, its = getattr(self, name), getattr(other, name)
                 if mine != its:
@@ -262,9 +282,9 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         for name in models:
             if name not in self.models:
                 near = did_you_mean(name, self.models)
-                raise ValueError(f"score {name!r} is not among what was counted{near}: {listed(self.models)}")
+                raise ValueError(f"{self.OPTION} {name!r} is not among what was counted{near}: {listed(self.models)}")
         blocks = {
-            value: CountedBlock(
+            value: type(block)(
                 block.n_samples,
                 block.n_positives,
                 {name: block.summaries[name] for name in models},
@@ -348,7 +368,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
 
     def _read_blocks(self, values: list[Any], fields: Fields) -> None:
         """Read the blocks of values."""
-        kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + fields.flag("has_probabilities")]
+        kinds = self.PARTS[: 1 + fields.flag("has_probabilities")]
         rows = fields.many("rows", "pairs of numbers of rows", _are_rows, len(values))
         sizes = fields.many("sizes", "numbers of bytes", is_count, len(kinds) * len(self.models) * len(values))
         content = fields.content("summaries", sum(sizes))
@@ -441,6 +461,8 @@ def _read_key(segments: RowSegments, key: Any) -> Any:
 
 # Counting -------------------------------------------------------------------------------------------------------------
 
+W = TypeVar("W", bound=ScoresSummary[Any])
+
 
 @dataclass(frozen=True)
 class Counting:
@@ -491,28 +513,46 @@ class Counting:
             return made[-1]
 
         def read(piece: Piece, space: dict[Any, CountedBlock]) -> None:
-            for rows in reader.rows(piece):
-                for value, part in rows.by_segment(reader.segments):
-                    if value not in space:
-                        if len(space) == MOST_VALUES:
-                            by = listed([reader.names[name] for name in reader.segments.columns])
-                            raise ValueError(f"{by} must have at most {MOST_VALUES} values")
-                        with naming_weights(reader, piece):
-                            space[value] = self.new_block(reader.scores)
-                    with naming_weights(reader, piece):
-                        space[value].add(part, are_copies=reader.are_copies)
+            add_rows(reader, piece, space, lambda: self.new_block(reader.scores))
 
         run(read, pieces, workspace=blocks, progress=progress)
-        names, cross = reader.segments.columns, reader.segments.cross
-        by = None if not names else names[0] if len(names) == 1 else names
-        columns = (reader.label, reader.scores, reader.weight, by)
-        settings: dict[str, Any] = {"are_copies": reader.are_copies, "cross": cross}
-        parts = [ScoresSummary(*columns, blocks=each, **settings) for each in made or [{}]]
+        parts = [ScoresSummary(**columns_of(reader), blocks=each) for each in made or [{}]]
         whole = parts[0].merge(*parts[1:])
-        whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
         whole.labels = reader.labels
-        whole.left_out, whole.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
-        return whole
+        return told(whole, reader, pieces)
+
+
+def add_rows(
+    reader: RowReader, piece: Piece, blocks: dict[Any, CountedBlock], new_block: Callable[[], CountedBlock]
+) -> None:
+    """Add the rows of a piece to the block of their value, which is made if there is none."""
+    for rows in reader.rows(piece):
+        for value, part in rows.by_segment(reader.segments):
+            if value not in blocks:
+                if len(blocks) == MOST_VALUES:
+                    by = listed([reader.names[name] for name in reader.segments.columns])
+                    raise ValueError(f"{by} must have at most {MOST_VALUES} values")
+                with naming_weights(reader, piece):
+                    blocks[value] = new_block()
+            with naming_weights(reader, piece):
+                blocks[value].add(part, are_copies=reader.are_copies)
+
+
+def columns_of(reader: RowReader) -> dict[str, Any]:
+    """Return the fields of a summary that say what a reader reads."""
+    names = reader.segments.columns
+    by = None if not names else names[0] if len(names) == 1 else names
+    return {
+        "label": reader.label, "models": reader.models, "weight": reader.weight, "by": by,
+        "are_copies": reader.are_copies, "cross": reader.segments.cross,
+    }  # fmt: skip
+
+
+def told(whole: W, reader: RowReader, pieces: Sequence[Piece]) -> W:
+    """Add to the counts of pieces what their reader tells: numbers of rows, also of those left out."""
+    whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
+    whole.left_out, whole.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
+    return whole
 
 
 @contextmanager
@@ -566,6 +606,18 @@ def count_scores(
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
     grids = _fit_to_files(reader, cells, thresholds) if fitted else {}
     counting = Counting(cells, thresholds, grids, largest_weight)
+    whole = count_in_rounds(reader, partial(counting.count, reader, progress=progress), before, store)
+    whole.share_labels()
+    return whole
+
+
+def count_in_rounds(
+    reader: RowReader,
+    count: Callable[[Sequence[Piece]], W],
+    before: W | None = None,
+    store: Callable[[W], None] | None = None,
+) -> W:
+    """Count the pieces that `before` lacks, some at a time if the counts so far are to be stored; name the values."""
     done = {} if before is None else before.pieces
     left = [piece for piece in reader.files.pieces if piece.name not in done]
     reader.files.check_unchanged()
@@ -573,14 +625,13 @@ def count_scores(
     rounds = [left[start : start + size] for start in range(0, len(left), max(size, 1))]
     whole = before
     for number, pieces in enumerate(rounds):
-        counted = counting.count(reader, pieces, progress=progress)
+        counted = count(pieces)
         whole = counted if whole is None else whole.merge(counted)
         reader.files.check_unchanged()
         if store is not None and number + 1 < len(rounds):
             store(whole)
     if whole is None or not whole.n_samples:
         raise reader.no_rows()
-    whole.share_labels()
     names = reader.value_names(whole.blocks)
     whole.blocks = {value: whole.blocks[read] for read, value in names.items() if read in whole.blocks}
     whole.left_out = whole.left_out.named(names)

@@ -309,10 +309,10 @@ def test_a_bootstrap_draws_from_the_matrix() -> None:
             fastevals.bootstrap(summary, name, n_resamples=9)
 
 
-def test_a_report_is_made_of_the_matrix() -> None:
+def test_a_report_is_made_of_the_summary_or_the_matrix() -> None:
     summary = counted(*rows(300))
-    with pytest.raises(ValueError, match=r"got a ClassScoresSummary: pass its matrix\(\)"):
-        fastevals.report(summary, label="y")
+    found = fastevals.report(summary, label="y", n_resamples=19, rng=0).to_dict()
+    assert found["blocks"][0]["models"][0]["metrics"]["log_loss"] == summary.metric("log_loss")
     assert "accuracy" in fastevals.report(summary.matrix(), n_resamples=19, rng=0).to_text()
 
 

@@ -19,7 +19,14 @@ from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
-from fastevals.infer.bootstrap.unpaired import Resampled, reference_settings, unpaired_differences
+from fastevals.infer.bootstrap.unpaired import (
+    Resampled,
+    bootstrap_unpaired,
+    reference_settings,
+    unpaired_differences,
+)
+from fastevals.infer.significance.decision import normal_margins
+from fastevals.measure.class_specs import class_metric_of
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
@@ -29,7 +36,8 @@ from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.segments import RowSegments
 from fastevals.reading.sources import ReadFiles
-from fastevals.results import as_json
+from fastevals.results import Interval, as_json, check_confidence_level
+from fastevals.scale.scores import CountedBlock
 from fastevals.show.report.data import OtherBlock, OtherData
 from fastevals.show.report.intervals import (
     BCA,
@@ -47,6 +55,10 @@ from fastevals.show.report.over_values import MOST_BLOCKS, DividedRows, have_blo
 from fastevals.show.report.streams import CertifiedBlock
 
 Specs = Mapping[str, MetricSpec]
+NO_AREAS_COMPARED = (
+    "averages of AUC and AP over classes, M and calibration errors are not compared: these have no intervals without "
+    "the rows"
+)
 ONE_CLUSTER = "all rows of one side are in one cluster"
 
 
@@ -176,7 +188,46 @@ class PredictedSide:
         yield DrawnPart(make_sample(subject, specs_for(subject, dict[str, Any](metrics)), design), metrics)
 
 
-Side = RowsSide | CellsSide | CountedSide | PredictedSide
+@dataclass(frozen=True)
+class ClassCountsSide:
+    """Rows with class probabilities that were counted."""
+
+    block: CountedBlock
+
+    @property
+    def counts(self) -> tuple[int, None]:
+        """Number of rows."""
+        return self.block.n_samples, None
+
+    def why_none(self, plan: IntervalPlan) -> str:
+        """Return "": means over rows and predicted classes have intervals."""
+        return ""
+
+    def differences(self, other: ClassCountsSide, model: str, metrics: Specs, plan: IntervalPlan) -> Differences:
+        """Return a model's differences from other rows in means over rows and metrics of predicted classes."""
+        one, two = self.block.summaries[model], other.block.summaries[model]
+        of_labels = {label: spec for label, spec in metrics.items() if class_metric_of(spec).of_labels is not None}
+        found: Differences = {}
+        if of_labels:
+            settings: dict[str, Any] = {"confidence_level": plan.confidence_level, "rng": plan.seed}
+            drawn = bootstrap_unpaired(one, two, of_labels, n_resamples=plan.n_resamples, **settings)
+            found = {
+                label: ModelDifference(each.value, each.confidence_interval, each.pvalue)
+                for label, each in drawn.items()
+            }
+        alpha = check_confidence_level(plan.confidence_level)[1]
+        for label, spec in metrics.items():
+            if class_metric_of(spec).source == "rows":
+                value = one.metric(spec) - two.metric(spec)
+                error = math.hypot(one.standard_error(spec), two.standard_error(spec))
+                margin = float(normal_margins(alpha, "two-sided")[0]) * error
+                pvalue = math.erfc(abs(value / error) / math.sqrt(2)) if error > 0 else math.nan
+                found[label] = ModelDifference(value, Interval(value - margin, value + margin), pvalue)
+        return found
+
+
+Differences = dict[str, ModelDifference]
+Side = RowsSide | CellsSide | CountedSide | PredictedSide | ClassCountsSide
 
 
 def _groups_of(side: Side) -> NDArray[Any] | None:
@@ -205,9 +256,12 @@ def differences_from(
     plan: IntervalPlan, metrics: Specs, side: Side, other: Side, models: Sequence[str], name: str
 ) -> tuple[ModelPair, ...]:
     """Return each model's differences from its own results on other rows, with separate intervals."""
+    if isinstance(side, ClassCountsSide) and isinstance(other, ClassCountsSide):
+        return tuple(_pair(model, name, metrics, side.differences(other, model, metrics, plan)) for model in models)
     settings = BootstrapSettings.checked(plan.n_resamples, plan.confidence_level, BCA, "two-sided", plan.seed)
     units = _shared_units(side, other)
     settings_of_other = reference_settings(settings) if units is None else settings
+    sides: Any = (("the data", side, settings), ("the other rows", other, settings_of_other))
     pairs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -218,26 +272,29 @@ def differences_from(
                     for each in one.drawn(model, metrics, plan, None if units is None else units[k])
                     if each.metrics
                 ]
-                for k, (shown, one, own) in enumerate(
-                    (("the data", side, settings), ("the other rows", other, settings_of_other))
-                )
+                for k, (shown, one, own) in enumerate(sides)
             )
             found: dict[str, ModelDifference] = {}
             for one in ours:
                 for its in theirs:
                     both = {label: metrics[label] for label in one.values if label in its.values}
-                    compared = unpaired_differences(one, its, both, settings, share_clusters=units is not None)
+                    drawn = unpaired_differences(one, its, both, settings, share_clusters=units is not None)
                     found |= {
                         label: ModelDifference(each.value, each.confidence_interval, each.pvalue)
-                        for label, each in compared.items()
+                        for label, each in drawn.items()
                     }
-            in_order = {label: found[label] for label in metrics if label in found}
-            pairs.append(ModelPair(model, f"{model} in {name}", in_order))
+            pairs.append(_pair(model, name, metrics, found))
     return tuple(pairs)
+
+
+def _pair(model: str, name: str, metrics: Specs, found: Differences) -> ModelPair:
+    return ModelPair(model, f"{model} in {name}", {label: found[label] for label in metrics if label in found})
 
 
 def _why_fewer(side: Side, other: Side, models: Sequence[str], name: str) -> str:
     """Say why averages over classes are not compared; "" if both sides have the same classes."""
+    if isinstance(side, ClassCountsSide):
+        return NO_AREAS_COMPARED
     if not (isinstance(side, PredictedSide) and isinstance(other, PredictedSide) and side.has_many_classes):
         return ""
     only: tuple[set[Any], set[Any]] = set(), set()
@@ -365,7 +422,8 @@ class OtherSides:
         why = side.why_none(plan) or other.why_none(plan)
         if not why and (are_of_one_cluster(side) or are_of_one_cluster(other)):
             why = ONE_CLUSTER
-        if fewer := "" if why else _why_fewer(side, other, models, self.name):
+        fewer = "" if why else _why_fewer(side, other, models, self.name)
+        if fewer and isinstance(side, PredictedSide):
             metrics = {label: spec for label, spec in metrics.items() if not _averages_classes(spec)}
         pairs = () if why else differences_from(plan, metrics, side, other, models, self.name)
         n_samples, n_positives = other.counts

@@ -153,6 +153,7 @@ class OfClasses:
     intervals: dict[str, Interval] = field(default_factory=dict)  # arrays with an entry for each class
     wilson: dict[str, Interval] = field(default_factory=dict)  # arrays, for proportions whose intervals have no width
     numbered: NDArray[np.intp] | None = None  # the classes by number, if they are drawn by number
+    bounds: dict[str, Interval] = field(default_factory=dict)  # arrays, guaranteed bounds of metrics that are not exact
 
 
 class ThresholdRule(NamedTuple):

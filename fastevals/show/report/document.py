@@ -427,9 +427,9 @@ def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
 
 def _compared(report: ReportData, kind: str) -> list[str]:
     """Return the columns in which some block has differences."""
-    if report.roles.kind != "scores":
-        return list(report.metrics)
     present = {name for each in all_blocks(report) for pair in _pairs(each, kind) for name in pair.metrics}
+    if report.roles.kind != "scores":
+        return [name for name in report.metrics if name in present]
     left, right = ([name for name in names if name in present] for names in (RANKING_COLUMNS, _at_threshold(report)))
     return [*left, BAR, *right] if right else left
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.page.paths import kept_within, segment_distances
-from fastevals.many.classes import ClassRankings
+from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.numbers import number_of
 from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.ranking.ranking import Ranking
@@ -40,15 +40,35 @@ def listed_classes(aucs: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.sort(defined) if defined.size <= MOST_LISTED else defined[:LOWEST_LISTED]
 
 
+class RankedClasses(Protocol):
+    """The rankings of classes against the rest, by place."""
+
+    @property
+    def rankings(self) -> Sequence[Ranking]:
+        """The rankings."""
+
+
 def measure_each_class(
-    name: str, classes: ClassRankings, listed: Sequence[int], aucs: NDArray[np.float64], n_models: int
+    name: str,
+    classes: RankedClasses,
+    listed: Sequence[int],
+    aucs: NDArray[np.float64],
+    n_models: int,
+    calibrations: Sequence[CalibrationCurve] | None = None,
 ) -> dict[int, ModelNumbers]:
-    """Return a model's numbers, counts and calibration for each listed class against the rest, by place."""
+    """Return a model's numbers, counts and calibration for each listed class against the rest, by place.
+
+    By default the calibration is that of the counts, which then must have each score.
+    """
     most = int(np.clip(THRESHOLDS_IN_ALL // (n_models * max(len(listed), 1)), FEWEST_THRESHOLDS, MOST_THRESHOLDS))
-    return {k: _measure_class(name, classes.rankings[k], float(aucs[k]), most) for k in listed}
+    found = {}
+    for k in listed:
+        curve = None if calibrations is None else calibrations[k]
+        found[k] = _measure_class(name, classes.rankings[k], float(aucs[k]), most, curve)
+    return found
 
 
-def _measure_class(name: str, ranking: Ranking, auc: float, most: int) -> ModelNumbers:
+def _measure_class(name: str, ranking: Ranking, auc: float, most: int, curve: CalibrationCurve | None) -> ModelNumbers:
     counts, threshold = ranking.counts, ranking.best_threshold(BEST).threshold
     row = counts.rows_at_least(np.asarray(threshold))
     cells = Cells(*(np.asarray(cell).item() for cell in counts.cells(row)))
@@ -60,7 +80,7 @@ def _measure_class(name: str, ranking: Ranking, auc: float, most: int) -> ModelN
     return ModelNumbers(
         name, metrics, threshold=float(threshold), threshold_shown=format_threshold(float(threshold), counts),
         cells=cells, counts=counts.take(rows), below=below,
-        curves={"calibration": CURVES["calibration"].of_counts(counts)},
+        curves={"calibration": CURVES["calibration"].of_counts(counts) if curve is None else curve},
     )  # fmt: skip
 
 

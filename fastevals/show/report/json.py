@@ -328,10 +328,10 @@ def _model(report: ReportData, block: ReportBlock, model: ModelNumbers) -> dict[
     if block.intervals is not None:
         made = block.intervals.models.get(model.name, {})
         intervals = {name: interval_values(made.get(name)) for name in report.metrics}
+    bounds = {"bounds": {name: list(pair) for name, pair in model.bounds.items()}} if model.bounds else {}
     if report.roles.kind != "scores":
         of_classes = {} if model.classes is None else _class_values(model.classes)
-        return {"name": model.name, "metrics": model.metrics, "intervals": intervals, **of_classes}
-    bounds = {"bounds": {name: list(pair) for name, pair in model.bounds.items()}} if model.bounds else {}
+        return {"name": model.name, "metrics": model.metrics, "intervals": intervals, **bounds, **of_classes}
     return {
         "name": model.name,
         "threshold": model.threshold,
@@ -354,6 +354,7 @@ def _class_values(classes: OfClasses) -> dict[str, Any]:
             "values": values,
             "intervals": _of_each(classes.intervals, name),
             "wilson": _of_each(classes.wilson, name),
+            **({"bounds": _of_each(classes.bounds, name)} if name in classes.bounds else {}),
         }
         for name, values in classes.metrics.items()
     }

@@ -46,6 +46,10 @@ ROUGH = 30  # rows of a class, or clusters, below which intervals are rough
 LOG_LOSS = "log_loss"
 MOST_NAMED = 5  # classes in a note
 FLAT = "zero width, so {} nothing about the uncertainty: collect more rows"
+AREAS_IN_DOUBT = {  # of class probabilities, by their titles
+    "AUC": (AUC, "AUC weighted", "AUC micro"), "AP": ("average_precision", "AP weighted", "AP micro"),
+    "M": ("hand_till",),
+}  # fmt: skip
 LIMITS = {DEBIASED: f"{DEBIASED} limits", WIDER: f"the wider of the BCa and {DEBIASED} limits"}
 
 
@@ -198,6 +202,8 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
 
 def _describe_doubt(report: ReportData) -> str:
     """Say which metrics are known only within bounds, and how wide these are; "" if all are exact."""
+    if report.roles.kind == "probabilities":
+        return _doubt_of_classes(report)
     doubt, at_threshold = (_widest_bounds(report, name) for name in (AUC, "accuracy"))
     if not (doubt or at_threshold):
         return ""
@@ -207,6 +213,19 @@ def _describe_doubt(report: ReportData) -> str:
     return (
         f"scores were counted in ranges, in one pass: AUC is known to within {doubt:.1e}; JSON has the bounds of each "
         f"number; {cuts}"
+    )
+
+
+def _doubt_of_classes(report: ReportData) -> str:
+    """Say how far areas of class probabilities may be off; "" if all are exact."""
+    widths = {name: _widest_bounds(report, name) for name in report.metrics}
+    if not any(widths.values()):
+        return ""
+    most = {title: max(widths.get(name, 0.0) for name in names) for title, names in AREAS_IN_DOUBT.items()}
+    known = listed([f"{width:.1e} ({title})" for title, width in most.items() if width])
+    return (
+        f"probabilities were counted in ranges, in one pass: averages over classes are known to within {known}; JSON "
+        "has the bounds of each number; losses, rates and predicted classes are exact"
     )
 
 
@@ -351,6 +370,13 @@ def _prediction_intervals(report: ReportData) -> str:
     if plan is None or not methods:
         return ""
     text = "from standard errors"
+    if CELLS in methods:
+        areas = any(AUC in each.classes.intervals for block in report.blocks for each in block.models if each.classes)
+        cells = ", and for AUC and AP of each class of cells, which are groups of rows with similar probabilities"
+        text = (
+            f"BCa, {plan.n_resamples:,} replicates (seed {plan.seed}) of the matrix of predicted classes"
+            f"{cells * areas}; normal for losses; Wilson's for top-k accuracy"
+        )
     if BCA in methods:
         drawn = "rows" if groups is None else f"clusters of {printable(groups)}"
         numbers = sorted({block.n_resamples for block in all_blocks(report) if block.n_resamples is not None})

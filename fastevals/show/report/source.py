@@ -37,13 +37,15 @@ from fastevals.reading.model_columns import add_arrays, model_columns
 from fastevals.reading.named_files import FILE, as_paths, names_of_files, open_named_files
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.segments import Whole
-from fastevals.reading.sources import ReadFiles, Reading, data_name, is_path
+from fastevals.reading.sources import ReadFiles, Reading, Source, data_name, is_path
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
+from fastevals.scale.summarized_classes import SummarizedClasses
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_probabilities, read_targets
-from fastevals.show.report.against import OtherSides, OtherTotals
+from fastevals.show.report.against import ClassCountsSide, OtherSides, OtherTotals, Side
 from fastevals.show.report.costs import (
     check_cost_options,
     costs_by_outcome,
@@ -64,6 +66,8 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.kinds import MAPE
 from fastevals.show.report.measure import Measure
+from fastevals.show.report.measure_class_counts import MeasureClassCounts, not_measured_of_counts
+from fastevals.show.report.measure_class_probabilities import probability_specs
 from fastevals.show.report.measure_predictions import (
     MOST_ESTIMATED,
     MOST_SORTED,
@@ -92,7 +96,14 @@ from fastevals.show.report.read_scores import (
     read_rows,
     row_rules,
 )
-from fastevals.show.report.streams import paths_of_summaries, read_summaries
+from fastevals.show.report.streams import (
+    counts_classes,
+    paths_of_summaries,
+    read_named_summaries,
+    read_summaries,
+    summary_name,
+    with_whole,
+)
 from fastevals.show.report.trend import make_trend
 
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
@@ -100,11 +111,6 @@ DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
-    if type(data).__name__ == "ClassScoresSummary":
-        raise ValueError(
-            "data must be rows for a report of class probabilities, got a ClassScoresSummary: pass its matrix() for a "
-            "report of predicted classes, and read other results by its metric(), confidence_interval() and rankings()"
-        )
     others = [name for name in ("probabilities", "pred", "target") if getattr(options, name) is not None]
     is_predicted = bool(others)
     if options.score is not None and is_predicted:
@@ -117,6 +123,8 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         raise ValueError(f"{option(others[0])} and {option(others[1])} exclude each other")
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     options = checked(options)
+    if (are_summaries(data) or isinstance(data, ClassScoresSummary)) and counts_classes(data):
+        return report_class_counts(data, options, form, n_pictured)
     if not (is_predicted or counts_predictions(data)):
         return report_scores(data, options, form, n_pictured)
     if _has_cost_columns(options):
@@ -228,7 +236,7 @@ def measure_scores(measure: Measure, read: ReadScores, reading: Reading) -> dict
 def is_divided(data: Any) -> bool:
     """Return whether data are a summary whose rows a column divides."""
     paths = [data] if is_path(data) else data
-    if type(data).__name__ == "ScoresSummary":
+    if type(data).__name__ in ("ScoresSummary", "SummarizedClasses"):
         return data.by is not None
     if not are_summaries(data) or len(paths) > 1 or not os.path.isfile(paths[0]):
         return False
@@ -332,10 +340,9 @@ class OpenedPredictions(NamedTuple):
         return self._replace(rows=self.rows._replace(groups=groups))
 
 
-def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> OpenedPredictions:
-    """Read the rows of predictions."""
-    label, target, by, groups = options.label, options.target, tuple(options.by or ()), options.groups
-    sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
+def open_columns(data: Any, options: ReportOptions, form: CsvForm) -> tuple[Source, ColumnRoles]:
+    """Open predictions; return their source, and the roles of its columns."""
+    label, target, by = options.label, options.target, tuple(options.by or ())
     models, given = tuple(options.pred or ()), options.probabilities
     if given is not None:
         data, models = given_models(data, options)
@@ -363,20 +370,30 @@ def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> Opened
     others: dict[str, Any] = {
         "by": by,
         "cross": options.cross,
-        "groups": groups,
+        "groups": options.groups,
         "kind": "probabilities" if given is not None else "labels" if target is None else "targets",
     }
     columns_of_models = () if given is not None else models
-    roles = ColumnRoles.checked(str(label or target), columns_of_models, sample_weight, frequency_weight, **others)
-    called = roles.message_names()
-    rules = row_rules(options)
-    source = (open_named_files if by_file else open_source)(data, roles.request(rules, form))
+    weights = options.sample_weight, options.frequency_weight
+    roles = ColumnRoles.checked(str(label or target), columns_of_models, *weights, **others)
+    source = (open_named_files if by_file else open_source)(data, roles.request(row_rules(options), form))
     if given is not None:
         n_classes = None if options.classes is None else len(options.classes)
-        source, found = model_columns(source, models, called, n_classes)
+        source, found = model_columns(source, models, roles.message_names(), n_classes)
         models = with_reference_first([each.model for each in found], options.reference)
         roles = replace(roles, models=models, class_columns=tuple(found))
-        called = roles.message_names()
+    return source, roles
+
+
+def open_predictions(data: Any, options: ReportOptions, form: CsvForm) -> OpenedPredictions:
+    """Read the rows of predictions."""
+    return read_predictions(*open_columns(data, options, form), options)
+
+
+def read_predictions(source: Source, roles: ColumnRoles, options: ReportOptions) -> OpenedPredictions:
+    """Read the rows of an open source of predictions."""
+    sample_weight, frequency_weight, groups = options.sample_weight, options.frequency_weight, options.groups
+    called, rules, models = roles.message_names(), row_rules(options), roles.models
     columns = join_columns(
         source, called, roles.numeric, truth=roles.truth, segments=roles.segments, rules=rules, together=roles.together
     )
@@ -593,3 +610,113 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     )
     roles = ColumnRoles(target, (model,), kind="targets")
     return Report(type(data).__name__, roles, tuple(names), (block,), plan, not_measured=said)
+
+
+# Counts of class probabilities ----------------------------------------------------------------------------------------
+
+
+def open_class_counts(data: Any, options: ReportOptions, *, by_file: bool = False) -> SummarizedClasses:
+    """Return the counts of class probabilities that data hold, of the models that are named; raise if they lack one."""
+    given = options.probabilities
+    if given is not None and not (isinstance(given, str) or all(isinstance(each, str) for each in given)):
+        raise ValueError(f"{option('probabilities')} must name models that were counted, got {show(given)}")
+    names = (given,) if isinstance(given, str) else tuple(given or ())
+    if isinstance(data, ClassScoresSummary):
+        if not data.n_samples:
+            raise ValueError(f"data must count rows, got {show(data)}")
+        if len(names) > 1:
+            raise ValueError(
+                f"{option('probabilities')} must be one name, because a ClassScoresSummary holds one model, got "
+                f"{listed(names)}"
+            )
+        found = SummarizedClasses.of_summary(data, options.label or "label", names[0] if names else "p")
+    else:
+        summary: Any = (read_named_summaries if by_file else read_summaries)(data)
+        found = summary.of_models(options.label or summary.label, names or summary.models)
+    models = with_reference_first(found.models, options.reference)
+    return found if models == found.models else found.of_models(found.label, models)
+
+
+def report_class_counts(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
+    """Report on counts of class probabilities."""
+    for name in ("score", "pred", "target"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{option(name)} does not go with counts of class probabilities")
+    kind = type(data).__name__ if isinstance(data, ClassScoresSummary) else "file of counts"
+    for refused in (ROWS, PROBABILITIES):
+        refuse(options, refused, f", but data is a {kind}")
+    refuse(options, SCORES, "; this is a report of predictions")
+    if given := form.options():
+        raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
+    by_file = options.trend and not is_divided(data)
+    if by_file and isinstance(data, ClassScoresSummary):
+        raise ValueError(f"{option('trend')} needs {option('by')}, or two .fe files or more, got one summary")
+    summary = open_class_counts(data, options, by_file=by_file)
+    return report_summarized(summary_name(data), summary, options, n_pictured, all_values_of=data)
+
+
+def report_summarized(
+    title: str,
+    summary: SummarizedClasses,
+    options: ReportOptions,
+    n_pictured: int,
+    *,
+    all_values_of: Any,
+    files: ReadFiles | None = None,
+) -> Report:
+    """Measure counts of class probabilities; a trend has all values of the given data."""
+    roles = ColumnRoles(
+        summary.label, summary.models, summary.weight, summary.segments.columns, are_copies=summary.are_copies,
+        cross=summary.cross, kind="probabilities",
+    )  # fmt: skip
+    check_trend(options, roles)
+    plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
+    measure = MeasureClassCounts(roles, plan, n_pictured, options.trend)
+    if options.against is not None:
+        measure = measure._replace(other=_other_class_counts(all_values_of, summary, roles, options, plan))
+    facts = ClassFacts(summary.are_ordered, summary.hard_models, summary.is_normalized)
+    metrics = probability_specs(summary.classes.size, are_ordered=facts.are_ordered)
+    measured = measure.summary(summary)
+    if options.trend:
+        values = file_values(all_values_of, options, roles)
+        measured["trend"] = make_trend(
+            roles, measured, tuple(metrics), None, summary.left_out, values, options.min_labelled
+        )
+    of_other = None
+    if measure.other is not None:
+        of_other = measure.other.told(
+            roles.segments.key(block.by, block.value) if block.by else None for block in measured["blocks"]
+        )
+    return Report(
+        title, roles, tuple(metrics), **measured, n_weightless=summary.n_weightless, left_out=summary.left_out,
+        not_measured=not_measured_of_counts(summary, plan), labels=summary.classes.tolist(), files=files,
+        reference=options.reference, against=of_other, class_facts=facts,
+    )  # fmt: skip
+
+
+def _other_class_counts(
+    data: Any, own: SummarizedClasses, roles: ColumnRoles, options: ReportOptions, plan: IntervalPlan | None
+) -> OtherSides:
+    """Read the counts of --against."""
+    against = only_path(options.against)
+    check_against(data, against, plan)
+    name = other_name(against, data)
+    with naming_other(name):
+        if not counts_classes(against):
+            raise ValueError("it must be counts of class probabilities, as the data are: a file of summarize")
+        label = own.label if isinstance(against, ClassScoresSummary) else None
+        its = open_class_counts(against, replace(options, label=label, probabilities=own.models, reference=None))
+        if its.segments != own.segments:
+            shown = (
+                f"by {' x '.join(map(repr, each.columns))}" if each.columns else "as a whole"
+                for each in (its.segments, own.segments)
+            )
+            raise ValueError("it is counted {}, and the data {}".format(*shown))
+        if set(its.classes.tolist()) != set(own.classes.tolist()):
+            raise ValueError(
+                f"it has the classes {listed(its.classes.tolist())}, and the data has {listed(own.classes.tolist())}"
+            )
+        sides: dict[Any, Side] = {key: ClassCountsSide(block) for key, block in with_whole(its).items()}
+    whole = sides.pop(Whole.ROWS, None)
+    totals = OtherTotals(its.n_samples, None, its.left_out, its.n_weightless, None)
+    return OtherSides(name, roles, sides, (None, None), totals, whole)

@@ -33,21 +33,23 @@ from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
-from fastevals.reading.columns import encode_groups
+from fastevals.reading.columns import are_summaries, encode_groups
 from fastevals.reading.named_files import FILE, names_of_files
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.reading.segments import Whole
 from fastevals.reading.sources import is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.exact.atoms import AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.scans import BlockRows, ExactScans, Place
 from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
-from fastevals.scale.payload import read_file
+from fastevals.scale.payload import kind_of_file, read_file, stored_kind
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
+from fastevals.scale.summarized_classes import SummarizedClasses
 from fastevals.scale.summary import Units
 from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import (
@@ -285,7 +287,7 @@ def paths_of_summaries(data: Any) -> list[str]:
     return paths
 
 
-def with_whole(summary: ScoresSummary, fewest: int = 2) -> dict[Any, CountedBlock]:
+def with_whole(summary: ScoresSummary[Any], fewest: int = 2) -> dict[Any, CountedBlock]:
     """Return a summary's blocks; if a column divides the rows into `fewest` blocks or more, add a block of all rows."""
     segments = summary.segments
     if not segments.columns or len(summary.blocks) < fewest:
@@ -308,9 +310,11 @@ def read_summaries(data: Any) -> ScoresSummary:
     paths = paths_of_summaries(data)
     for path in paths:
         try:
-            found.append(ScoresSummary.from_bytes(read_file(path)))
+            found.append(_read_summary(read_file(path)))
         except ValueError as error:
             raise ValueError(f"{path!r}: {error}") from None
+    if len({each.KIND for each in found}) > 1:
+        raise ValueError(f"{' and '.join(map(repr, paths[:3]))}: some have scores, and some have class probabilities")
     if len({(each.by, each.cross) for each in found}) == 1:  # CSV columns have no type
         names = found[0].segments.columns
         mixed = [name for name in names if len(set().union(*(each.has_types_of(name) for each in found))) > 1]
@@ -323,9 +327,25 @@ def read_summaries(data: Any) -> ScoresSummary:
     return merged
 
 
+def _read_summary(content: bytes) -> ScoresSummary[Any]:
+    if stored_kind(content) == ClassScoresSummary.KIND:
+        return SummarizedClasses.of_summary(ClassScoresSummary.from_bytes(content))
+    return ScoresSummary.from_bytes(content)
+
+
+def counts_classes(data: Any) -> bool:
+    """Return whether data are counts of class probabilities: files of `fastevals summarize`, or a summary."""
+    if isinstance(data, (ClassScoresSummary, SummarizedClasses)):
+        return True
+    if isinstance(data, ScoresSummary) or not are_summaries(data):
+        return False
+    first = next(iter(paths_of_summaries(data)), "")
+    return kind_of_file(first) in (ClassScoresSummary.KIND, SummarizedClasses.KIND)
+
+
 def summary_name(data: Any) -> str:
     """Return the name that texts use for summaries."""
-    if isinstance(data, ScoresSummary):
+    if isinstance(data, (ScoresSummary, ClassScoresSummary)):
         return "summary"
     if not (is_path(data) or isinstance(data, (list, tuple))):
         return "ranking"
