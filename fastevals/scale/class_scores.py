@@ -276,6 +276,12 @@ class ClassScoresSummary(Summary):
         return sum(array.nbytes for array in (*tables, *own))
 
     @property
+    def _effective_rows(self) -> float:
+        """Number of rows; if they have weights, of rows that would give the same standard errors (Kish)."""
+        weight, squared = self._ranks.sum(axis=1).tolist()
+        return weight * weight / squared if squared else 0.0
+
+    @property
     def _has_no_pairs(self) -> bool:
         """Whether there are too many classes for counts of each pair."""
         return self._labels is not None and self._pairs is None

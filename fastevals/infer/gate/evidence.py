@@ -263,9 +263,10 @@ def difference(one: Evidence, other: Evidence, factor: float = 1.0) -> Evidence:
 
     error = math.hypot(one.standard_error, factor * other.standard_error)
     cautions = "; ".join(dict.fromkeys(filter(None, (one.caution, other.caution))))
-    method = " and ".join(dict.fromkeys((one.method, other.method)))
+    method = " and ".join(dict.fromkeys(filter(None, (one.method, other.method))))
+    method = f"{method}, combined (MOVER)" if method else ""
     return Evidence(
-        value, error, f"{method}, combined (MOVER)", interval, max(one.n_undefined, other.n_undefined), cautions,
+        value, error, method, interval, max(one.n_undefined, other.n_undefined), cautions,
         one.why_none or other.why_none, factor * other.standard_error,
         min(filter(None, (one.n_replicates, other.n_replicates)), default=0),
     )  # fmt: skip

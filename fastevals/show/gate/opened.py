@@ -38,6 +38,7 @@ from fastevals.show.gate.inputs import Input, input_of_arrays, input_of_file, in
 from fastevals.show.gate.options import GateOptions, reading_options
 from fastevals.show.gate.sides import (
     Counted,
+    CountedClasses,
     EmptySide,
     EvidenceSettings,
     Joint,
@@ -49,8 +50,16 @@ from fastevals.show.gate.sides import (
 )
 from fastevals.show.report.costs import OUTCOMES, cost_roles, costs_by_outcome, describe_costs, refuse_costs
 from fastevals.show.report.intervals import ScoredRows, few_cells, with_losses
-from fastevals.show.report.source import counts_predictions, open_data, open_predictions
-from fastevals.show.report.streams import CertifiedBlock, summarize_rows
+from fastevals.show.report.source import (
+    counts_of_classes,
+    counts_predictions,
+    open_class_counts,
+    open_data,
+    open_predictions,
+    refuse_rows_of_counts,
+    roles_of_counts,
+)
+from fastevals.show.report.streams import CertifiedBlock, summarize_rows, summary_name
 from fastevals.show.schema import SCHEMA_VERSION
 
 By = tuple[str, ...]
@@ -99,19 +108,8 @@ class ScoredSource:
         if summary is None:
             yield from self._scanned(by)
             return
-        segments = summary.segments
-        if by and (by not in segments.groupings):
-            counted = "by " + listed([" x ".join(each) for each in segments.groupings])
-            counted = counted if segments.columns else "without segments"
-            raise ValueError(f"{self.title} was counted {counted}, but a rule judges each {' x '.join(by)}")
-        for key, block in summary.blocks.items():
-            if not by:
-                break
-            grouping, value = segments.of_key(key)
-            if grouping == by:
-                yield value, Counted(CertifiedBlock(block), self.settings)
-        if not by:
-            yield None, Counted(CertifiedBlock(_merged(summary)), self.settings)
+        for value, block in _blocks_by(summary, by, self.title):
+            yield value, Counted(CertifiedBlock(block), self.settings)
 
     def _scanned(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
         """Yield the counts of files that don't fit in memory; models are paired by another scan."""
@@ -188,18 +186,8 @@ class PredictedSource:
         columns = tuple(dict.fromkeys(name for rule in rules for name in rule.by))
         self.kind = "labels" if options.target is None else "targets"
         self.kind = "probabilities" if options.probabilities is not None else self.kind
-        what, *legal = {
-            "labels": ("predicted classes", "cells", "matrix"),
-            "targets": ("predicted numbers", "targets"),
-            "probabilities": ("class probabilities", "ranking", "probabilities", "cells", "matrix", "classes"),
-        }[self.kind]
         for rule in rules:
-            if not isinstance(rule.metric, MetricSpec):
-                needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities of the positive class"
-                raise ValueError(f"{option('rules')}: {rule.label} needs {needed}, given by {option('score')}")
-            _check_kind(rule.label, rule.metric, legal, what)
-            if self.kind == "probabilities":
-                _check_one_number(rule.label, rule.metric)
+            _check_of_predictions(rule, self.kind)
         refuse_costs(reading_options(options, columns))
         self.opened = open_predictions(data, reading_options(options, columns), form)
         self.title, self.roles, self.models = self.opened.title, self.opened.roles, self.opened.roles.models
@@ -254,6 +242,50 @@ class PredictedSource:
         return (input_of_arrays(self.role, self.title, [("label", rows.true), *columns]),)
 
 
+class CountedClassesSource:
+    """Counts of class probabilities of models."""
+
+    kind = "probabilities"
+
+    def __init__(self, data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str) -> None:
+        specs = {rule.label: rule.metric for rule in rules if isinstance(rule.metric, MetricSpec)}
+        for rule in rules:
+            _check_of_predictions(rule, self.kind)
+        if options.nightly is not None or options.plan:
+            given = "plan" if options.plan else "nightly"
+            raise ValueError(f"{option(given)} does not go with counts of class probabilities")
+        read_as = reading_options(options, ())
+        refuse_costs(read_as)
+        refuse_rows_of_counts(data, read_as, form)
+        self.summary = open_class_counts(data, read_as)
+        self.title, self.data, self.role = summary_name(data), data, role
+        self.roles, self.models = roles_of_counts(self.summary), self.summary.models
+        self.settings = _settings(specs, rules, options, self.models)
+
+    def sides(self, by: By) -> Iterator[tuple[Any, JudgedSide]]:
+        """Yield each value of the columns, or combination of values, with its counts; None without columns."""
+        for value, block in _blocks_by(self.summary, by, self.title):
+            yield value, CountedClasses(block, self.settings)
+
+    def pilot(self, models: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+        """Raise: a plan needs rows."""
+        raise NotImplementedError
+
+    def facts(self) -> dict[str, Any]:
+        """Return the rows that are left out."""
+        return {
+            "pos_label": None, "left_out": self.summary.left_out, "n_weightless": self.summary.n_weightless,
+        }  # fmt: skip
+
+    def model_names(self, model: str) -> dict[str, Any]:
+        """Return the options that name a model in other counts."""
+        return {"probabilities": (model,)}
+
+    def inputs(self) -> tuple[Input, ...]:
+        """Return the identity of the files, or of the counts."""
+        return tuple(input_files(self.role, self.data)) or (input_of_summary(self.role, self.data),)
+
+
 class EmptySource:
     """The data of a night without rows: models, kind and classes are taken from the state."""
 
@@ -282,12 +314,12 @@ class EmptySource:
         return tuple(input_files("data", self.data))
 
 
-Opened = ScoredSource | PredictedSource | EmptySource
+Opened = ScoredSource | PredictedSource | CountedClassesSource | EmptySource
 
 
 def open_rows(
     data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str
-) -> ScoredSource | PredictedSource:
+) -> ScoredSource | PredictedSource | CountedClassesSource:
     """Open scores or predictions."""
     if options.score is not None and (options.pred is not None or options.target is not None):
         other = "pred" if options.pred is not None else "target"
@@ -301,6 +333,8 @@ def open_rows(
             if getattr(options, name) is not None:
                 raise ValueError(f"{option('probabilities')} and {option(name)} exclude each other")
     _check_costs(rules, options)
+    if counts_of_classes(data):
+        return CountedClassesSource(data, options, rules, form, role)
     if counts_predictions(data):
         raise ValueError(f"a gate needs rows or counts of scores, got a {type(data).__name__}")
     if any(each is not None for each in (options.pred, options.target, options.probabilities)):
@@ -367,6 +401,21 @@ def _check_kind(label: str, spec: MetricSpec, legal: Sequence[str], what: str) -
             raise ValueError(f"{option('rules')}: {error} (in {label})") from None
     if what not in ("scores", "class probabilities") and placed:
         raise ValueError(f"{option('rules')}: {label} has an operating point, and {what} have none")
+
+
+def _check_of_predictions(rule: GateRule, kind: str) -> None:
+    """Raise unless a rule's metric can be computed from this kind of predictions."""
+    what, *legal = {
+        "labels": ("predicted classes", "cells", "matrix"),
+        "targets": ("predicted numbers", "targets"),
+        "probabilities": ("class probabilities", "ranking", "probabilities", "cells", "matrix", "classes"),
+    }[kind]
+    if not isinstance(rule.metric, MetricSpec):
+        needed = "scores" if isinstance(rule.metric, CostMetric) else "probabilities of the positive class"
+        raise ValueError(f"{option('rules')}: {rule.label} needs {needed}, given by {option('score')}")
+    _check_kind(rule.label, rule.metric, legal, what)
+    if kind == "probabilities":
+        _check_one_number(rule.label, rule.metric)
 
 
 def _check_one_number(label: str, spec: MetricSpec) -> None:
@@ -453,12 +502,17 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
             f"{option('reference')} must be one of the models {listed(own.models)}, or a file, got {reference!r}"
         )
     names: dict[str, Any] = {"score": (model,), "label": own.roles.truth}
-    if isinstance(own, PredictedSource):
+    if isinstance(own, (PredictedSource, CountedClassesSource)):
         names = own.model_names(model)
+        if counts_of_classes(reference):
+            names = {"label": None, "probabilities": (model,), "classes": None}
+        elif isinstance(own, CountedClassesSource):
+            raise ValueError(f"{option('reference')} must be counts of class probabilities, as the data are")
     if not any(isinstance(rule.metric, CostMetric) for rule in compared or rules):
         names |= dict.fromkeys([*OUTCOMES, *(f"{name}_column" for name in OUTCOMES)])
     opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
     _check_same_classes(own, opened.facts()["pos_label"])
+    _check_same_names(own, opened)
     return Champion(OtherModel(model, f"in {_short_title(opened)}"), opened, inputs=opened.inputs())
 
 
@@ -472,6 +526,23 @@ def _check_same_classes(own: Opened, its: Any) -> None:
     mine = own.facts()["pos_label"]
     if mine is not None and its is not None and mine != its:
         raise ValueError(f"{option('reference')}: its positive class is {its!r}, and the data's is {mine!r}")
+
+
+def _check_same_names(own: Opened, other: Opened) -> None:
+    """Raise unless counts of class probabilities have the classes of the data."""
+    if not isinstance(other, CountedClassesSource):
+        return
+    if own.kind != other.kind:
+        raise ValueError(f"{option('reference')} has counts of class probabilities, and the data are {own.kind}")
+    mine, its = (_class_names(each) for each in (own, other))
+    if {*mine} != {*its}:
+        raise ValueError(f"{option('reference')}: its classes are {listed(its)}, and the data's are {listed(mine)}")
+
+
+def _class_names(opened: Opened) -> list[Any]:
+    if isinstance(opened, CountedClassesSource):
+        return list(opened.summary.classes.tolist())
+    return opened.opened.labels or [] if isinstance(opened, PredictedSource) else []
 
 
 def _of_receipt(reference: str | GateResult, own: Opened, *, has_costs: bool) -> Champion:
@@ -555,7 +626,23 @@ def files_of(data: Any) -> list[str]:
 # Counts -----------------------------------------------------------------------------------------------------------
 
 
-def _merged(summary: ScoresSummary) -> Any:
+def _blocks_by(summary: ScoresSummary[Any], by: By, title: str) -> Iterator[tuple[Any, Any]]:
+    """Yield each value of the columns with its counts; without columns, None with the counts of all rows."""
+    segments = summary.segments
+    if by and (by not in segments.groupings):
+        counted = "by " + listed([" x ".join(each) for each in segments.groupings])
+        counted = counted if segments.columns else "without segments"
+        raise ValueError(f"{title} was counted {counted}, but a rule judges each {' x '.join(by)}")
+    if not by:
+        yield None, _merged(summary)
+        return
+    for key, block in summary.blocks.items():
+        grouping, value = segments.of_key(key)
+        if grouping == by:
+            yield value, block
+
+
+def _merged(summary: ScoresSummary[Any]) -> Any:
     """Return the counts of all rows: the sum of the blocks of the first grouping."""
     of_key, first = summary.segments.of_key, summary.segments.groupings[:1]
     blocks = [block for key, block in summary.blocks.items() if not first or of_key(key)[0] == first[0]]

@@ -15,19 +15,24 @@ from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
 from fastevals.infer.gate.closed import Closed, ClosedCounts, ClosedForms, ClosedRows
 from fastevals.infer.gate.costs import CostEvidence, CostMetric
 from fastevals.infer.gate.evidence import NO_EVIDENCE, Evidence, Measured, RarerClass, from_normal, measure_rows
 from fastevals.infer.gate.rules import CALIBRATION
+from fastevals.measure.class_specs import class_metric_of
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking, without_doubt
 from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import QUOTA
-from fastevals.results import Interval
+from fastevals.results import NOWHERE, Interval
+from fastevals.scale.certified import Certified
+from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.paired import JointSums, draw_deviations
+from fastevals.scale.scores import CountedBlock
 from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
 from fastevals.show.report.costs import costed_rows
@@ -227,6 +232,66 @@ class Counted(MeasuredSide):
         if self.block.totals.is_weighted:
             raise ValueError("rows of this summary have weights, and confidence sequences need rows of equal weight")
         return ClosedCounts(self.block.ranking(model).counts, self._measured.settings.specs).share(label)
+
+
+class CountedClasses:
+    """Counts of class probabilities: means over rows and predicted classes have bounds, areas have none."""
+
+    def __init__(self, block: CountedBlock, settings: EvidenceSettings) -> None:
+        self.block, self.settings = block, settings
+        self.sizes = Sizes(block.n_samples)
+
+    def of(self, label: str, model: str) -> Evidence:
+        """Return the evidence on a model's metric."""
+        summary, spec = self.block.summaries[model], self.settings.specs[label]
+        found, units = class_metric_of(spec), RarerClass(summary._effective_rows, "effective rows")
+        if not summary.is_weighted:
+            units = units._replace(noun="rows")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            if found.of_labels is not None:
+                counts, _ = summary._counts_and_doubts({})
+                specs = {label: found.of_labels}
+                sample = make_sample(counts, specs, SamplingDesign(), name=model)
+                return Measured.of_sample(sample, specs, [model], self.settings.bootstrap, units=units).of(label, model)
+            value = summary.metric(spec)
+        if found.source != "rows":
+            return _without_interval(value)
+        return _mean_of_rows(summary, spec, value, units)
+
+    def between(self, label: str, model: str, other: str, factor: float) -> Evidence:
+        """Raise: counts do not pair models."""
+        raise ValueError(f"{label}: {UNPAIRED}")
+
+    def estimate(self, label: str, model: str) -> Pinned:
+        """Return a model's metric and its standard error."""
+        found = self.of(label, model)
+        return Pinned(found.value, found.standard_error)
+
+    def share(self, label: str, model: str) -> None:
+        """Return None: confidence sequences are not for probabilities of classes."""
+
+
+def _mean_of_rows(summary: ClassScoresSummary, spec: MetricSpec, value: float, units: RarerClass) -> Evidence:
+    """Return the evidence on a mean over rows: a loss, or the rate of rows whose class is among the k likeliest."""
+    error, method = summary.standard_error(spec), "Wilson" if spec.name == "top_k_accuracy" else "normal"
+    found = Evidence(value, error, method, lambda level: summary.confidence_interval(spec, 2 * level - 1))
+    if not math.isfinite(value):
+        return found.without("the metric is infinite")
+    return found.without(units.why_few) if units.why_few else found
+
+
+def _without_interval(value: float | Certified) -> Evidence:
+    """Return a metric that counts know without an interval."""
+    if math.isnan(float(value)):
+        why = "the metric is undefined"
+    else:
+        why = (
+            "counts give no interval of it, because they do not tell which probabilities belong to one row: judge rows"
+        )
+    if isinstance(value, Certified):
+        why += f" (on these rows it is between {value.low:.6g} and {value.high:.6g})"
+    return Evidence(float(value), math.nan, "", lambda _: NOWHERE).without(why)
 
 
 class Predicted(MeasuredSide):

@@ -123,7 +123,7 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         raise ValueError(f"{option(others[0])} and {option(others[1])} exclude each other")
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     options = checked(options)
-    if (are_summaries(data) or isinstance(data, ClassScoresSummary)) and counts_classes(data):
+    if counts_of_classes(data):
         return report_class_counts(data, options, form, n_pictured)
     if not (is_predicted or counts_predictions(data)):
         return report_scores(data, options, form, n_pictured)
@@ -131,6 +131,11 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         refuse_costs(options)
     refuse(options, SCORES, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
+
+
+def counts_of_classes(data: Any) -> bool:
+    """Return whether data are counts of class probabilities: files of `fastevals summarize`, or a summary."""
+    return isinstance(data, ClassScoresSummary) or (are_summaries(data) and counts_classes(data))
 
 
 def counts_predictions(data: Any) -> bool:
@@ -637,8 +642,8 @@ def open_class_counts(data: Any, options: ReportOptions, *, by_file: bool = Fals
     return found if models == found.models else found.of_models(found.label, models)
 
 
-def report_class_counts(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
-    """Report on counts of class probabilities."""
+def refuse_rows_of_counts(data: Any, options: ReportOptions, form: CsvForm) -> None:
+    """Raise if options are given that do not go with counts of class probabilities."""
     for name in ("score", "pred", "target"):
         if getattr(options, name) is not None:
             raise ValueError(f"{option(name)} does not go with counts of class probabilities")
@@ -648,11 +653,24 @@ def report_class_counts(data: Any, options: ReportOptions, form: CsvForm, n_pict
     refuse(options, SCORES, "; this is a report of predictions")
     if given := form.options():
         raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
+
+
+def report_class_counts(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
+    """Report on counts of class probabilities."""
+    refuse_rows_of_counts(data, options, form)
     by_file = options.trend and not is_divided(data)
     if by_file and isinstance(data, ClassScoresSummary):
         raise ValueError(f"{option('trend')} needs {option('by')}, or two .fe files or more, got one summary")
     summary = open_class_counts(data, options, by_file=by_file)
     return report_summarized(summary_name(data), summary, options, n_pictured, all_values_of=data)
+
+
+def roles_of_counts(summary: SummarizedClasses) -> ColumnRoles:
+    """Return the roles of the columns that were counted."""
+    return ColumnRoles(
+        summary.label, summary.models, summary.weight, summary.segments.columns, are_copies=summary.are_copies,
+        cross=summary.cross, kind="probabilities",
+    )  # fmt: skip
 
 
 def report_summarized(
@@ -665,10 +683,7 @@ def report_summarized(
     files: ReadFiles | None = None,
 ) -> Report:
     """Measure counts of class probabilities; a trend has all values of the given data."""
-    roles = ColumnRoles(
-        summary.label, summary.models, summary.weight, summary.segments.columns, are_copies=summary.are_copies,
-        cross=summary.cross, kind="probabilities",
-    )  # fmt: skip
+    roles = roles_of_counts(summary)
     check_trend(options, roles)
     plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
     measure = MeasureClassCounts(roles, plan, n_pictured, options.trend)
@@ -702,7 +717,7 @@ def _other_class_counts(
     check_against(data, against, plan)
     name = other_name(against, data)
     with naming_other(name):
-        if not counts_classes(against):
+        if not counts_of_classes(against):
             raise ValueError("it must be counts of class probabilities, as the data are: a file of summarize")
         label = own.label if isinstance(against, ClassScoresSummary) else None
         its = open_class_counts(against, replace(options, label=label, probabilities=own.models, reference=None))

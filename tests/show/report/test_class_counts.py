@@ -322,7 +322,7 @@ def test_bad_rows_are_named_or_left_out(folder: Path, tmp_path: Path, capsys: py
     assert cli.main(arguments) == 2
     assert "line 7" in capsys.readouterr().err
     assert cli.main([*arguments, "--on-invalid", "drop", "--on-missing-label", "drop"]) == 0
-    assert "dropped 2 rows: 1 without a label, 1 without finite probabilities of forest" in capsys.readouterr().out
+    assert "dropped 2 rows: 1 without finite probabilities of forest, 1 without a label" in capsys.readouterr().out
     assert report(tmp_path / "bad.fe", n_resamples=0)["n_dropped"] == 2
     off = FRAME.assign(forest_cat=FRAME.forest_cat + 0.01)
     off.to_csv(tmp_path / "off.csv", index=False)
