@@ -150,6 +150,7 @@ class ClassNumbers(TypedDict):
     wilson: Annotated[
         list[Ends] | None, "Wilson's interval for each class whose interval in `intervals` has no width, otherwise null"
     ]
+    bounds: NotRequired[Annotated[list[Ends], "guaranteed bounds for each class, if the metric is not exact"]]
 
 
 class PredictionsModel(TypedDict):
@@ -158,6 +159,7 @@ class PredictionsModel(TypedDict):
     name: Annotated[str, "column of its predictions, or name of its columns of probabilities"]
     metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
     intervals: Annotated[dict[str, Ends] | None, "intervals of the metrics; null without intervals"]
+    bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
     confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null for more than 200 classes"]]
     labels: NotRequired[Annotated[list[Label], "the classes, in the order of `confusion`"]]
     classes: NotRequired[Annotated[dict[str, ClassNumbers], "by metric"]]
@@ -754,11 +756,12 @@ class Summarized(JsonHead):
 
     file: Annotated[str, "the file that was written"]
     n_samples: Annotated[int, "rows"]
-    n_positives: Annotated[int, "positive rows"]
+    n_positives: NotRequired[Annotated[int, "for scores, the positive rows"]]
+    classes: NotRequired[Annotated[list[Label], "for probabilities of classes, the classes in order"]]
     files: Annotated[FilesRead | None, "null unless some files have no rows"]
     n_dropped: Annotated[int, "rows left out because a value can't be used"]
     dropped: Annotated[dict[str, DroppedRows], "by column"]
-    models: Annotated[list[str], "columns of scores"]
+    models: Annotated[list[str], "columns of scores, or names of columns of probabilities"]
     bytes: Annotated[int, "size of the file"]
 
 
