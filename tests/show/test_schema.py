@@ -27,6 +27,7 @@ COLUMNS: dict[str, Any] = {
     **{f"u_{name}": (name == snapshots.GUESSES).astype(int) for name in ("ant", "bee", "cat")},
     **{f"x_{name}": 0.1 + (name == snapshots.OTHER_GUESSES) for name in ("ant", "bee", "cat")},
     **{f"z_{name}": 0.2 + (name == np.roll(snapshots.CLASSES, 1)) for name in ("ant", "bee", "cat")},
+    **{f"i_{name}": 0.2 + np.roll(snapshots.SCORES, k) for k, name in enumerate(("ant", "bee", "cat"))},
     "n": snapshots.TARGETS, "p": snapshots.PREDICTED, "q": snapshots.OTHER_PREDICTED,
 }  # fmt: skip
 
@@ -102,6 +103,11 @@ def summarized() -> Any:
     return printed("summarize", *options, "rows.fe")
 
 
+def summarized_classes() -> Any:
+    options = ["--label", "c", "--probabilities", "i_*", "--normalize", "--cells", "256", "--out", "classes.fe"]
+    return printed("summarize", "rows.csv", *options)
+
+
 SCORES = ["--label", "y", "--score", "s", "--score", "t"]
 LABELS = ["--label", "c", "--pred", "a", "--pred", "b"]
 TARGETS = ["--target", "n", "--pred", "p", "--pred", "q"]
@@ -144,6 +150,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*LABELS, "--by", "k", "--trend", "--min-labelled", "0.1"),
         of_report(*LABELS, "--group", "g", "--frequency-weight", "f", "--reference", "b"),
         of_report("--label", "c", "--probabilities", "u_*", "--normalize"),
+        lambda: [summarized_classes(), printed("report", "classes.fe", "--resamples", "19")][1],
         of_report("--label", "y", "--pred", "r", "--pred", "z", "--pos-label", "1"),
         of_report(*TARGETS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*TARGETS, "--group", "g", "--frequency-weight", "f"),
@@ -167,7 +174,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         lambda: printed("bias-variance", "rows.csv", "--truth", "c", *LABELS[2:], "--loss", "zero-one"),
     ],
     schema.PolynomialsDecomposed: [lambda: printed("bias-variance")],
-    schema.Summarized: [summarized],
+    schema.Summarized: [summarized, summarized_classes],
 }  # fmt: skip
 OF_SCORES = ("TrendValues", "OtherRows", "ComparedRows")
 # Keys that are null or absent in these outputs.
