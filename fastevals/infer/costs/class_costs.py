@@ -89,22 +89,12 @@ def class_costs(
         this is Chow's rule [1]_: abstain unless the highest probability is at least 1 - `abstain_cost`.
     actions : sequence of labels, optional
         Names of the columns after the first n_classes; a single one is called "abstain" by default.
-    reference : name or int, optional
-        The model to compare the others with; by default all pairs are compared.
     n_resamples : int
         Bootstrap replicates for differences of rules and models; with 0, there are none.
-    confidence_level : float in (0, 1)
-        Confidence level of the intervals.
-    alternative : {"two-sided", "less", "greater"}
-        Whether intervals have two ends or a single end, and the claim to test about differences.
-    groups : array-like of shape (n_samples,), optional
-        The cluster of each row, such as a patient. Clusters, not rows, are independent.
     sample_weight : array-like of shape (n_samples,), optional
         Nonnegative row weights. Rows of weight zero are dropped.
-    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed. The same seed gives the same bits at any number of threads.
-    progress : bool
-        Show a bar (needs tqdm).
+    reference, confidence_level, alternative, groups, rng, progress
+        As for `row_costs`.
 
     Returns
     -------

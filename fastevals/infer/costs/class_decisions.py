@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._text import printable, shorten_names
-from fastevals.document.document import Document, Section, Sentence
+from fastevals.document.document import Document
 from fastevals.document.frames import Columns, from_rows
 from fastevals.infer.bootstrap.bootstrap import Estimate
 from fastevals.infer.comparison import Difference
-from fastevals.infer.costs.decisions import money
-from fastevals.results import Alternative, Frozen
+from fastevals.infer.costs.decisions import difference_words, interval_words, money, with_cautions
+from fastevals.results import Alternative, ByModel, Frozen
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class ClassDecisions(Frozen):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
+class ClassCosts(ByModel[ClassDecisions]):
     """Result of `class_costs`: a mapping from each model to its `ClassDecisions`.
 
     Attributes
@@ -133,7 +133,6 @@ class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
     (['a', 'a', 'c', 'c'], 0.25)
     """
 
-    models: dict[Any, ClassDecisions]
     best_constant: RuleCost
     best_action: Any
     constants: dict[Any, float]
@@ -144,15 +143,6 @@ class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
     n_resamples: int
     confidence_level: float
     alternative: Alternative
-
-    def __getitem__(self, model: Any) -> ClassDecisions:
-        return self.models[model]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.models)
-
-    def __len__(self) -> int:
-        return len(self.models)
 
     def __repr__(self) -> str:
         return self.to_text().rstrip()
@@ -187,12 +177,10 @@ class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
         return from_rows(rows)
 
     def _document(self) -> Document:
-        document = Frozen._document(self)
         gains = [gain for each in self.models.values() for gain in (each.gain, each.gain_over_constant)]
         measured = [*(each.mean for _, each in self._rules()), *gains, *self.differences]
         cautions = dict.fromkeys(each.caution for each in measured if each is not None and each.caution)
-        parts = [*document.sections[0].parts, *(Sentence(each, "caution") for each in cautions)]
-        return document._replace(sections=[Section(parts)])
+        return with_cautions(Frozen._document(self), cautions)
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
@@ -200,7 +188,7 @@ class ClassCosts(Frozen, Mapping[Any, ClassDecisions]):
 
 def _sentences(costs: ClassCosts) -> Iterator[str]:
     lowest = min(costs.models, key=lambda model: costs.models[model].least_cost.mean.value)
-    found, level = costs.models[lowest], f"{100 * costs.confidence_level:.6g} % interval"
+    found, level = costs.models[lowest], interval_words(costs.confidence_level)
     mean, name = found.least_cost.mean, printable(str(lowest))
     low, high = mean.confidence_interval
     sure = "" if math.isnan(low) else f" ({level} {money(low)} to {money(high)})"
@@ -218,10 +206,7 @@ def _sentences(costs: ClassCosts) -> Iterator[str]:
 def _compared(difference: Difference, what: str, level: str, sign: int = 1) -> str:
     """Say by how much the lowest cost is below another cost."""
     by = sign * difference.value
-    low, high = sorted(sign * end for end in difference.confidence_interval)
-    is_less = high < 0
-    ends = (-high, -low) if is_less else (low, high)
-    sure = f"{level} {money(ends[0])} to {money(ends[1])}; p = {difference.pvalue:.4f}"
-    if is_less or low > 0:
-        return f"That is {money(abs(by))} {'less' if is_less else 'more'} than {what} ({sure})."
+    direction, sure = difference_words(difference, level, sign)
+    if direction:
+        return f"That is {money(abs(by))} {direction} than {what} ({sure})."
     return f"No significant difference from {what} ({money(by)}, {sure})."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from fastevals.document.frames import Columns, from_rows
 from fastevals.infer.bootstrap.bootstrap import Estimate
 from fastevals.infer.comparison import Difference
 from fastevals.measure.curves.cost import CostCurve
-from fastevals.results import Alternative, Frozen
+from fastevals.results import Alternative, ByModel, Frozen
 
 BEST, FIXED, PER_ROW, NONE, ALL = "best threshold", "threshold", "per-row rule", "none", "all"  # rules
 LARGEST_WRITTEN_OUT = 1e15  # amounts from here on have an exponent
@@ -111,7 +111,7 @@ class ModelCosts(Frozen):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RowCosts(Frozen, Mapping[Any, ModelCosts]):
+class RowCosts(ByModel[ModelCosts]):
     """Result of `row_costs`: a mapping from each model to its `ModelCosts`.
 
     Attributes
@@ -149,7 +149,6 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
     (7.0, 46.0, -3.0)
     """
 
-    models: dict[Any, ModelCosts]
     none: DecisionCost
     all: DecisionCost
     differences: dict[str, tuple[Difference, ...]]
@@ -160,15 +159,6 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
     n_resamples: int
     confidence_level: float
     alternative: Alternative
-
-    def __getitem__(self, model: Any) -> ModelCosts:
-        return self.models[model]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.models)
-
-    def __len__(self) -> int:
-        return len(self.models)
 
     def __repr__(self) -> str:
         return self.to_text().rstrip()
@@ -211,12 +201,32 @@ class RowCosts(Frozen, Mapping[Any, ModelCosts]):
         return from_rows(rows)
 
     def _document(self) -> Document:
-        document = Frozen._document(self)
-        parts = [*document.sections[0].parts, *(Sentence(each, "caution") for each in self.cautions)]
-        return document._replace(sections=[Section(parts)])
+        return with_cautions(Frozen._document(self), self.cautions)
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
+
+
+def with_cautions(document: Document, cautions: Iterable[str]) -> Document:
+    """Return a document of one section with cautions at its end."""
+    parts = [*document.sections[0].parts, *(Sentence(each, "caution") for each in cautions)]
+    return document._replace(sections=[Section(parts)])
+
+
+def interval_words(confidence_level: float) -> str:
+    """Return what the ends of an interval are called in sentences."""
+    return f"{100 * confidence_level:.6g} % interval"
+
+
+def difference_words(difference: Difference, level: str, sign: int = 1) -> tuple[str, str]:
+    """Return "less", "more" or, without a significant difference, an empty string; and the interval with p.
+
+    With `sign` -1 the difference is the reference's cost minus the model's. The interval is of what is less.
+    """
+    low, high = sorted(sign * end for end in difference.confidence_interval)
+    direction = "less" if high < 0 else "more" if low > 0 else ""
+    ends = (-high, -low) if high < 0 else (low, high)
+    return direction, f"{level} {money(ends[0])} to {money(ends[1])}; p = {difference.pvalue:.4f}"
 
 
 def money(value: float) -> str:
@@ -244,7 +254,7 @@ def cost_sentences(costs: RowCosts, rule: str = BEST, reference: Any = None) -> 
     use = "best" if rule == BEST else "fixed"
     lowest = min(found, key=lambda model: getattr(found[model], use).total.value)
     at = getattr(found[lowest], use)
-    level = f"{100 * costs.confidence_level:.6g} % interval"
+    level = interval_words(costs.confidence_level)
     low, high = at.total.confidence_interval
     interval = "" if math.isnan(low) else f" ({level} {money(low)} to {money(high)})"
     saved = "" if math.isnan(at.savings_share.value) else (
@@ -258,11 +268,10 @@ def cost_sentences(costs: RowCosts, rule: str = BEST, reference: Any = None) -> 
         return sentences + [_against_sentence(each, level) for each in costs.differences.get(rule, ())]
     pairs = [each for each in costs.differences.get(rule, ()) if lowest in (each.model, each.reference)]
     for each in pairs:
-        other, sign = (each.reference, 1) if each.model == lowest else (each.model, -1)
-        ends = sorted(sign * end for end in each.confidence_interval)
+        other, sign = (each.reference, -1) if each.model == lowest else (each.model, 1)
         by, whose = money(abs(each.value)), f"{printable(str(other))}'s"
-        sure = f"{level} {money(-ends[1])} to {money(-ends[0])}; p = {each.pvalue:.4f}"
-        if each.confidence_interval.low > 0 or each.confidence_interval.high < 0:
+        direction, sure = difference_words(each, level, sign)
+        if direction:
             sentences.append(f"That is {by} less than {whose} ({sure}).")
         else:
             sentences.append(f"No significant difference from {whose} ({by}, {sure}).")
@@ -271,9 +280,8 @@ def cost_sentences(costs: RowCosts, rule: str = BEST, reference: Any = None) -> 
 
 def _against_sentence(each: Difference, level: str) -> str:
     """Say how a model's total cost compares with the reference's."""
-    name, reference, (low, high) = printable(str(each.model)), printable(str(each.reference)), each.confidence_interval
-    more, ends = ("less", (-high, -low)) if high < 0 else ("more", (low, high))
-    sure = f"{level} {money(ends[0])} to {money(ends[1])}; p = {each.pvalue:.4f}"
-    if low > 0 or high < 0:
-        return f"{name}'s total cost is {money(abs(each.value))} {more} than {reference}'s ({sure})."
+    name, reference, by = printable(str(each.model)), printable(str(each.reference)), abs(each.value)
+    direction, sure = difference_words(each, level)
+    if direction:
+        return f"{name}'s total cost is {money(by)} {direction} than {reference}'s ({sure})."
     return f"No significant difference between the total costs of {name} and {reference} ({money(each.value)}, {sure})."
