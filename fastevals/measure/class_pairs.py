@@ -61,12 +61,6 @@ def hand_till(aucs: NDArray[Any]) -> Floats:
 
     A(j | k) is the chance that the score of class j is higher for a row of class j than for a row of class k. (Hand and
     Till 2001, doi:10.1023/A:1010920819831.)
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> fastevals.ClassRankings([0, 1, 2], [[3, 1, 1], [1, 2, 1], [2, 2, 1]]).hand_till()
-    0.75
     """
     return np.asarray(means_of_pairs(aucs).mean(axis=-1))
 
