@@ -130,20 +130,21 @@ def test_printed_delong() -> None:
 def test_printed_comparisons_and_bands() -> None:
     y, scores = [0, 0, 0, 1, 1, 1], {"a": [1, 2, 3, 2, 3, 4], "b": [2, 3, 2, 1, 3, 2]}
     found = fastevals.compare_rankings(y, scores, stratified=True, n_resamples=99, rng=0)
-    *_, header, a, b, difference = str(found).splitlines()
+    header, a, b, difference, *caution = str(found).splitlines()[2:]
     assert header.split() == ["roc_auc", "value", "low", "high", "p"]
     assert a.split()[:2] == ["a", "0.7778"]
     assert b.split()[:2] == ["b", "0.3889"]
     assert difference.split()[:4] == ["a", "-", "b", "0.3889"]
-    assert str(found["roc_auc"]).splitlines()[1:] == [a, b, difference]
+    assert str(found["roc_auc"]).splitlines()[1:] == [a, b, difference, *caution]
+    assert [line.strip()[:18] for line in caution] == ["! there are only 6", "p-values too small"]
     many = fastevals.compare_rankings(
         y, np.random.default_rng(0).random((9, 6)), stratified=True, n_resamples=99, rng=0
     )
-    assert len(str(many["roc_auc"]).splitlines()) == 1 + 45
+    assert len(str(many["roc_auc"]).splitlines()) == 1 + 45 + len(caution)
     many = fastevals.compare_rankings(
         y, np.random.default_rng(0).random((12, 6)), stratified=True, n_resamples=99, rng=0
     )
-    assert str(many["roc_auc"]).splitlines()[-1] == f"    ... {12 + 66 - 45} more"
+    assert str(many["roc_auc"]).splitlines()[-1 - len(caution)] == f"    ... {12 + 66 - 45} more"
     band = fastevals.confidence_band(fastevals.Ranking(y, scores["a"]), at=[0.0, 0.5, 1.0], n_resamples=99, rng=0)
     first, *points = str(band).splitlines()
     assert first == repr(band)
