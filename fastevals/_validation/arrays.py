@@ -109,6 +109,11 @@ def refuse_summaries(name: str, values: Any) -> None:
     found = values
     if isinstance(values, (list, tuple, Mapping)) and len(values):
         found = next(iter(values.values() if isinstance(values, Mapping) else values))
+    if all(hasattr(type(found), each) for each in ("top_label", "rankings")):
+        raise ValueError(
+            f"{name} must hold rows, got a {type(found).__name__}: pass the matrix of scores that it was made from, "
+            "with a column for each class"
+        )
     if counts_rows(found):
         raise ValueError(
             f"{name} must have a value for each row, got a {type(found).__name__}, which does not say which rows two "
@@ -238,14 +243,22 @@ def is_matrix(values: Any) -> bool:
     A table of one column is no matrix: it is one score per row, in a form that needs the hint to pass the column.
     """
     shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple):
+    if isinstance(shape, tuple) and len(shape) != 1:
         return len(shape) == 2 and shape[1] != 1
-    return (
-        isinstance(values, (list, tuple))
-        and len(values) > 0
-        and not isinstance(values[0], str)
-        and hasattr(values[0], "__len__")
-    )
+    if not isinstance(values, (list, tuple)):
+        return holds_lists(values)
+    return len(values) > 0 and not isinstance(values[0], str) and hasattr(values[0], "__len__")
+
+
+def holds_lists(values: Any) -> bool:
+    """Return whether a column of pandas, polars or Arrow, or an array of objects, has a list of values in each row."""
+    dtype = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    if dtype.startswith(("list", "array(", "large_list", "fixed_size_list")):
+        return True
+    if dtype != "object" or getattr(values, "ndim", 1) != 1:
+        return False
+    first = next((each for each in values if each is not None), None)
+    return isinstance(first, (list, tuple, np.ndarray))
 
 
 def check_only_of_classes(**options: Any) -> None:

@@ -57,6 +57,8 @@ class ClassThresholds(Frozen):
         `estimate` minus `most_probable`, paired.
     n_samples : int
         Number of rows with weight above zero.
+    confidence_level : float
+        Level of the intervals.
     conclusion : str
         The gain in words.
 
@@ -81,6 +83,7 @@ class ClassThresholds(Frozen):
     most_probable: Estimate
     difference: Difference
     n_samples: int
+    confidence_level: float
 
     def predict(self, y_prob: ArrayLike) -> NDArray[Any]:
         """Predict the class with the largest probability / threshold.
@@ -119,7 +122,7 @@ class ClassThresholds(Frozen):
     def conclusion(self) -> str:
         """The gain in words."""
         (low, high), gain = self.difference.confidence_interval, self.difference.value
-        sure = f"interval {low:.4g} to {high:.4g}; p = {self.difference.pvalue:.4f}"
+        sure = f"{100 * self.confidence_level:.6g} % interval {low:.4g} to {high:.4g}; p = {self.difference.pvalue:.4f}"
         what = f"{self.metric} is {self.estimate.value:.4g} with thresholds chosen on other rows, and "
         what += f"{self.most_probable.value:.4g} for the most probable class. "
         if low > 0 or high < 0:
@@ -258,7 +261,7 @@ def class_thresholds(
     return ClassThresholds(
         rows.labels, _as_thresholds(factors), np.array([_as_thresholds(each) for each in fold_factors]), str(spec),
         on_all, compared.estimates[BY_THRESHOLD], compared.estimates[BY_PROBABILITY], compared.differences[0],
-        rows.codes.size,
+        rows.codes.size, settings.confidence_level,
     )  # fmt: skip
 
 

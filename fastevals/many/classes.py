@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
-from fastevals._options import as_flag, check_choice, show, warn_undefined
+from fastevals._options import UndefinedMetricWarning, as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
 from fastevals._validation.labels import Classes
@@ -596,9 +597,11 @@ class ClassRankings(BaseClassRankings, Result):
         specs = specs_for(self, {str(spec): spec})
         require_needed_probabilities(specs.values(), {"y_score": self._scores})
         (found,) = CLASSES.metrics(specs)
-        value = value_of_classes(self._scores, found)
-        if value is None:
-            value = np.asarray(make_sample(self, specs, SamplingDesign()).estimates()[0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # the warning below names the metric
+            value = value_of_classes(self._scores, found)
+            if value is None:
+                value = np.asarray(make_sample(self, specs, SamplingDesign()).estimates()[0])
         if np.isnan(value).any():
             self._warn_undefined(getattr(spec, "name", str(spec)), found)
         return value if value.ndim else float(value)

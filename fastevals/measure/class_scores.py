@@ -20,6 +20,7 @@ from fastevals._validation.arrays import (
     as_weights,
     check_same_length,
     frame_names,
+    holds_lists,
     is_frame,
     raise_not_finite,
     usual_unit,
@@ -62,6 +63,8 @@ class ClassScores:
         Lowest and highest sum of a row's scores; if rows have one label, rows of weight zero are included.
     kept : ndarray of intp of shape (n_samples,), or None
         The number of each row among all rows, if rows of weight zero were left out.
+    n_given : int
+        If rows of weight zero were left out, the number of all rows.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
@@ -76,6 +79,7 @@ class ClassScores:
     indicator: Flags | None
     row_sums: tuple[float, float]
     kept: NDArray[np.intp] | None = None
+    n_given: int = 0
     n_positives: NDArray[np.int64] = field(init=False)
     doubled: NDArray[np.int64] | None = field(default=None, init=False)
     are_probabilities: bool = field(default=False, init=False)
@@ -194,14 +198,15 @@ def read_class_scores(
         if order is not None:
             scores = _in_order_of(np.asarray(order).tolist(), scores, y_score, name, labels is not None)
         columns, row_sums = _by_column(scores, kept, name)
-        return names, ClassScores(columns, weights, None, _by_column(rows.view(np.uint8), kept, name)[0], row_sums)
+        indicator = _by_column(rows.view(np.uint8), kept, name)[0]
+        return names, ClassScores(columns, weights, None, indicator, row_sums, kept, len(scores))
     names, codes = number_classes(rows, labels, scores.shape[1], name)
     scores = _in_order_of(names.tolist(), scores, y_score, name, labels is not None)
     if kept is not None:
         codes = codes[kept]
     columns, row_sums = _by_column(scores, kept, name)
     sums = row_sums if kept is None else _extreme_row_sums(scores)
-    return names, ClassScores(columns, weights, codes, None, sums, kept)
+    return names, ClassScores(columns, weights, codes, None, sums, kept, len(scores))
 
 
 def _in_order_of(labels: list[Any], scores: NDArray[Any], given: Any, name: str, told: bool) -> NDArray[Any]:
@@ -334,6 +339,10 @@ def as_score_matrix(name: str, values: Any) -> NDArray[Any]:
 
 def _as_numbers(name: str, values: Any) -> NDArray[Any]:
     """Return an array; the columns of a frame are read one by one if they have types that know missing values."""
+    if holds_lists(values):
+        from fastevals.reading.model_columns import matrix_of_lists
+
+        return matrix_of_lists(name, values)
     array = as_array(name, values)
     if not is_frame(values) or array.dtype.kind != "O" or array.ndim != 2 or array.shape[1] < 2:
         return array

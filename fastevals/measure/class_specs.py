@@ -105,7 +105,7 @@ def class_metric_of(spec: Any, argument: str = "metrics") -> ClassMetric:
     if entry.of == "cells" and np.ndim(options.get("threshold", 0.0)):
         return _at_own_thresholds(spec, options)
     placed = any(name in options for name in THRESHOLD_OPTIONS)
-    if entry.of in ("ranking", "probabilities") or (entry.of == "cells" and placed):
+    if entry.of in ("ranking", "probabilities") or (entry.of == "cells" and (placed or not entry.of_labels)):
         return _one_versus_rest(spec, options)
     if entry.of_labels:
         return _of_labels(spec, options)

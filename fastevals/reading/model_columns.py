@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import option
-from fastevals._options import show
+from fastevals._options import row_at, show
 from fastevals._validation.arrays import as_array, holds_numbers, is_arrow, is_frame, named_columns
 from fastevals.reading.class_columns import ANY, ClassColumns
 from fastevals.reading.sources import ArrayBatch, Piece, Source, check_columns, is_path
@@ -189,6 +189,12 @@ def _batch_like(batch: Any, columns: dict[str, Any]) -> Any:
 
     arrays = [pa.array(each) if isinstance(each, np.ndarray) else each for each in columns.values()]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def matrix_of_lists(shown: str, column: Any) -> NDArray[Any]:
+    """Return a column of lists of equal length as an array of shape (n_samples, n_classes), NaN for a missing list."""
+    rows = _rows_of(shown, column.combine_chunks() if hasattr(column, "combine_chunks") else column)
+    return rows.matrix(int(next((each for each in rows.lengths if each), 0)), row_at)
 
 
 class _ListRows(NamedTuple):

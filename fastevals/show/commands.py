@@ -409,7 +409,12 @@ def check_required_columns(data: str, label: str | None, score: Sequence[str] | 
     """Raise unless the columns that a report needs are named."""
     for name, value in (("label", label), ("score", score)):
         if not value:
-            raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
+            others = (
+                f"; {option('pred')} names predictions, {option('probabilities')} class probabilities"
+                if name == "score"
+                else ""
+            )
+            raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}{others}")
 
 
 def with_reference_first(models: Sequence[str], reference: str | None) -> tuple[str, ...]:

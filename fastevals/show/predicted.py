@@ -94,6 +94,10 @@ class ClassProbabilities(NamedTuple):
     hard: tuple[str, ...]  # models whose probabilities are all 0 or 1
 
 
+class DataClasses(list[Any]):
+    """The classes of the data, in order, by which other rows are read."""
+
+
 def read_probabilities(
     columns: NamedColumns,
     label: str,
@@ -135,6 +139,8 @@ def read_probabilities(
     distinct, codes = unique_inverse(true)
     present = distinct.tolist()
     categories = columns.categories.get(label)
+    if isinstance(classes, DataClasses) and isinstance(classes[0], str) != isinstance(present[0], str):
+        raise ValueError(f"{name} has the classes {listed(present)}, and the data has {listed(classes)}")
     given = None if classes is None else _as_classes(option("classes"), classes, present, name)
     named = [
         each._replace(classes=_classes_of(each, given or categories or present, present, name))

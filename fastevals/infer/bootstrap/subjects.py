@@ -141,7 +141,13 @@ def make_sample(
     check_one_weight(design.sample_weight, design.frequency_weight)
     if kind is not CLASSES:
         check_only_of_classes(labels=design.labels)
-    if design.frequency_weight is not None and (kind in (TARGETS, QUANTILES) or design.groups is not None):
+    if kind is TARGETS and is_matrix(predictions):
+        raise ValueError(
+            f"metrics: {next(iter(specs))} is a metric of predicted numbers, one per row, but the second array has a "
+            "column for each class; its metrics are those of classes, such as 'roc_auc', 'log_loss' or 'accuracy'"
+        )
+    is_repeated = kind in (TARGETS, QUANTILES) or (design.groups is not None and kind is not CLASSES)
+    if design.frequency_weight is not None and is_repeated:
         y_true, predictions, design = _repeated(y_true, predictions, design)
     return make(y_true, predictions, specs, design)
 
@@ -269,6 +275,8 @@ def make_class_sample(
         check_same_length(y_true=as_true_rows("y_true", y_true), groups=groups)
         if weights is not None:
             groups = groups[as_weights("sample_weight", weights) != 0]
+        if design.frequency_weight is not None:
+            groups = np.repeat(groups, copies)
     return _class_sample(labels, models, specs, design._replace(groups=groups), one_model=one_model)
 
 
@@ -281,7 +289,9 @@ def _sample_class_rankings(subject: BaseClassRankings, specs: MetricSpecs, desig
             )
     groups = design.groups
     if groups is not None and not isinstance(groups, SamplingUnits):
-        groups = as_groups("groups", groups)
+        groups, kept = as_groups("groups", groups), subject._scores.kept
+        if kept is not None and groups.size == subject._scores.n_given:  # with the rows of weight zero
+            groups = groups[kept]
         check_same_length(subject=subject._scores.columns[0], groups=groups)
     models = {"y_score": subject._scores}
     return _class_sample(subject._labels, models, specs, design._replace(groups=groups), one_model=True)

@@ -30,8 +30,9 @@ from fastevals._validation.arrays import (
     is_matrix,
     refuse_summaries,
 )
-from fastevals._validation.labels import as_groups, binary_labels
+from fastevals._validation.labels import as_groups, as_true_labels, binary_labels
 from fastevals._validation.tables import as_pair_of_names
+from fastevals._validation.text import distinct_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.delong.classes import AveragedAuc, delong_of_classes
 from fastevals.infer.delong.clustered import Clusters, clustered_moments
@@ -175,6 +176,8 @@ def delong(
         beside = {"groups": groups, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
         check_not_given("pos_label", pos_label, "two classes")
         return delong_of_classes(y_true, scores, average, labels, beside)
+    if is_matrix(scores):
+        _refuse_columns_of_classes(y_true, scores)
     check_only_of_classes(average=average, labels=labels)
     if scores is None:
         beside = {
@@ -191,6 +194,15 @@ def delong(
         moments.aucs(), moments.covariance(), names, moments.n_pos, moments.n_neg, moments, truth.positive,
         _clusters=clusters, _several=several,
     )  # fmt: skip
+
+
+def _refuse_columns_of_classes(y_true: Any, scores: Any) -> None:
+    """Raise if scores are a single table with a column for each of several classes: rows of arrays are models."""
+    if len(scores) == np.size(y_true) and distinct_labels(as_true_labels("y_true", y_true)).size > 2:
+        raise ValueError(
+            "scores must be a mapping of names to matrices if y_true has more than two classes, got one matrix: for a "
+            "single model, pass ClassRankings(y_true, scores) alone"
+        )
 
 
 def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:

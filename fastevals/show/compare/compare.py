@@ -21,6 +21,7 @@ from fastevals.show.compare.predictions import PredictionsComparison, compare_pr
 from fastevals.show.compare.probabilities import ProbabilitiesComparison, compare_probabilities
 from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.options import takes
+from fastevals.show.report.source import refuse_class_rankings
 
 EMBEDDED = "psnr (embedded)"
 
@@ -66,6 +67,7 @@ def compare_data(
     data: Any, options: CompareOptions
 ) -> ResultsComparison | PredictionsComparison | ProbabilitiesComparison:
     """Test whether models differ, with the given options."""
+    refuse_class_rankings(data)
     options = checked(options)
     check_options(data, options)
     form = CsvForm.checked(options.separator, options.encoding, options.header)

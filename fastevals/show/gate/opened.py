@@ -8,6 +8,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -48,14 +49,17 @@ from fastevals.show.gate.sides import (
     Scored,
     Specs,
 )
+from fastevals.show.predicted import DataClasses
 from fastevals.show.report.costs import OUTCOMES, cost_roles, costs_by_outcome, describe_costs, refuse_costs
 from fastevals.show.report.intervals import ScoredRows, few_cells, with_losses
+from fastevals.show.report.read_scores import naming_other, other_name
 from fastevals.show.report.source import (
     counts_of_classes,
     counts_predictions,
     open_class_counts,
     open_data,
     open_predictions,
+    refuse_class_rankings,
     refuse_rows_of_counts,
     roles_of_counts,
 )
@@ -229,7 +233,7 @@ class PredictedSource:
         if self.kind != "probabilities":
             return {"pred": (model,)}
         (given,) = (each.given for each in self.roles.class_columns if each.model == model)
-        return {"probabilities": (given,), "classes": self.opened.labels}
+        return {"probabilities": (given,), "classes": DataClasses(self.opened.labels or ())}
 
     def inputs(self) -> tuple[Input, ...]:
         """Return the identity of the files, or of the rows in memory."""
@@ -333,6 +337,7 @@ def open_rows(
             if getattr(options, name) is not None:
                 raise ValueError(f"{option('probabilities')} and {option(name)} exclude each other")
     _check_costs(rules, options)
+    refuse_class_rankings(data)
     if counts_of_classes(data):
         return CountedClassesSource(data, options, rules, form, role)
     if counts_predictions(data):
@@ -510,7 +515,9 @@ def open_champion(options: GateOptions, own: Opened, model: str, rules: Sequence
             raise ValueError(f"{option('reference')} must be counts of class probabilities, as the data are")
     if not any(isinstance(rule.metric, CostMetric) for rule in compared or rules):
         names |= dict.fromkeys([*OUTCOMES, *(f"{name}_column" for name in OUTCOMES)])
-    opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
+    name = other_name(reference, own.data)
+    with naming_other(name, "reference") if own.kind == "probabilities" else nullcontext():
+        opened = open_rows(reference, replace(options, reference=None, **names), compared or rules, form, "reference")
     _check_same_classes(own, opened.facts()["pos_label"])
     _check_same_names(own, opened)
     return Champion(OtherModel(model, f"in {_short_title(opened)}"), opened, inputs=opened.inputs())

@@ -269,9 +269,9 @@ def _sides(measure: Measure, read: ReadScores, reading: Reading) -> dict[Any, Si
 
 
 @contextmanager
-def naming_other(name: str) -> Iterator[None]:
-    """Name the other rows in errors."""
-    shown = option("against") + ("" if name == UNNAMED_ROWS else f" {name}")
+def naming_other(name: str, role: str = "against") -> Iterator[None]:
+    """Name the other rows in errors; the option `role` gives them."""
+    shown = option(role) + ("" if name == UNNAMED_ROWS else f" {name}")
     try:
         yield
     except ValueError as error:

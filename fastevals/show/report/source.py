@@ -22,6 +22,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import bootstrap
+from fastevals.measure.class_scores import BaseClassRankings
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.registry import find_criterion, metric_title
@@ -44,7 +45,14 @@ from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.summarized_classes import SummarizedClasses
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
-from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_probabilities, read_targets
+from fastevals.show.predicted import (
+    NUMBER_METRICS,
+    DataClasses,
+    class_metrics,
+    read_classes,
+    read_probabilities,
+    read_targets,
+)
 from fastevals.show.report.against import ClassCountsSide, OtherSides, OtherTotals, Side
 from fastevals.show.report.costs import (
     check_cost_options,
@@ -109,8 +117,18 @@ from fastevals.show.report.trend import make_trend
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
+def refuse_class_rankings(data: Any) -> None:
+    """Raise if the data are a ranking of several classes, which is no table of rows."""
+    if isinstance(data, BaseClassRankings):
+        raise ValueError(
+            f"data must be rows, got a {type(data).__name__}: pass {{'y': y_true}} with {option('label')} 'y' and, as "
+            f"{option('probabilities')}, a mapping of the model's name to the matrix that the ranking was made from"
+        )
+
+
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
+    refuse_class_rankings(data)
     others = [name for name in ("probabilities", "pred", "target") if getattr(options, name) is not None]
     is_predicted = bool(others)
     if options.score is not None and is_predicted:
@@ -466,7 +484,7 @@ def open_other_predictions(
         pos_label = options.pos_label if classes is None else classes.pos_label
         read_as = replace(options, against=None, pos_label=pos_label)
         if own.labels is not None:
-            read_as = replace(read_as, classes=own.labels)
+            read_as = replace(read_as, classes=DataClasses(own.labels))
         its = open_predictions(against, read_as, form_of(against, data, form))
         _check_same_classes(own, its)
         if own.rows.groups is not None and its.rows.groups is not None:
