@@ -26,6 +26,7 @@ from fastevals.show.options import (
 
 SCORES, ROWS = "scores", "columns of rows"  # the only data that some options go with
 PROBABILITIES = "probabilities of classes"
+COUNTED = "scores or probabilities of classes"  # which files beyond memory may have
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,11 +146,12 @@ class ReportOptions:
     memory: int | str | None = own(
         "BYTES", "memory for rows, such as 2GB (half of what is free)",
         """int or str, optional: Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger
-        data are read in two or more scans, with the same results.""", goes_with=SCORES)
+        data are read in two or more scans, with the same results; probabilities of classes are counted in one scan, as
+        by ``fastevals summarize``.""", goes_with=COUNTED)
     approximate: bool = own(
         "", "read files once; numbers have guaranteed bounds",
         "bool: Read rows once, count scores in ranges, and give numbers with guaranteed bounds.",
-        default=False, goes_with=SCORES)
+        default=False, goes_with=COUNTED)
     on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
         "raise", doc="""{"raise", "drop"}: Whether a row without a true class or target is an error, or is left out and
         counted.""")

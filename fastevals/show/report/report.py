@@ -20,8 +20,9 @@ def report(data: Any = None, **options: Any) -> Report:
         Data with one row per sample: CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a
         pyarrow data set or record-batch reader, of any size; a frame (pandas, polars, Arrow), a DuckDB query or another
         object with an Arrow stream; or columns by name. Or one model: a `Ranking`, `RankingSummary` or
-        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three
-        classifiers. Predictions are read into memory.
+        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions, a `ClassScoresSummary` of its class
+        probabilities. By default the embedded scores of three classifiers. Predicted classes and numbers are read into
+        memory.
     {options}
 
     Returns

@@ -54,6 +54,7 @@ from fastevals.show.predicted import (
     read_targets,
 )
 from fastevals.show.report.against import ClassCountsSide, OtherSides, OtherTotals, Side
+from fastevals.show.report.class_streams import ClassRowReader, count_probabilities
 from fastevals.show.report.costs import (
     check_cost_options,
     costs_by_outcome,
@@ -87,7 +88,7 @@ from fastevals.show.report.measure_predictions import (
     measure_matrix,
     with_class_intervals,
 )
-from fastevals.show.report.options import PROBABILITIES, ROWS, SCORES, ReportOptions
+from fastevals.show.report.options import COUNTED, PROBABILITIES, ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import DividedRows
 from fastevals.show.report.read_scores import (
     ReadScores,
@@ -148,6 +149,8 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
     if _has_cost_columns(options):
         refuse_costs(options)
     refuse(options, SCORES, "; this is a report of predictions")
+    if options.probabilities is None:
+        refuse(options, COUNTED, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
 
 
@@ -518,7 +521,10 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         models = tuple(options.pred or ())
         with_reference_first(models[:1] or ("pred",), options.reference)
         return report_counted(data, models, plan, options)
-    opened = open_predictions(data, options, form_of(data, options.against, form))
+    source, roles = open_columns(data, options, form_of(data, options.against, form))
+    if roles.kind == "probabilities" and _is_counted(source, roles, options):
+        return report_streamed(data, source, roles, options, form, n_pictured)
+    opened = read_predictions(source, roles, options)
     kind, other = opened.roles.kind, None
     labels = None if opened.labels is None else np.array(opened.labels)
     measure = MeasurePredictions(
@@ -666,7 +672,7 @@ def refuse_rows_of_counts(data: Any, options: ReportOptions, form: CsvForm) -> N
         if getattr(options, name) is not None:
             raise ValueError(f"{option(name)} does not go with counts of class probabilities")
     kind = type(data).__name__ if isinstance(data, ClassScoresSummary) else "file of counts"
-    for refused in (ROWS, PROBABILITIES):
+    for refused in (ROWS, PROBABILITIES, COUNTED):
         refuse(options, refused, f", but data is a {kind}")
     refuse(options, SCORES, "; this is a report of predictions")
     if given := form.options():
@@ -699,6 +705,7 @@ def report_summarized(
     *,
     all_values_of: Any,
     files: ReadFiles | None = None,
+    form: CsvForm | None = None,
 ) -> Report:
     """Measure counts of class probabilities; a trend has all values of the given data."""
     roles = roles_of_counts(summary)
@@ -706,7 +713,7 @@ def report_summarized(
     plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
     measure = MeasureClassCounts(roles, plan, n_pictured, options.trend)
     if options.against is not None:
-        measure = measure._replace(other=_other_class_counts(all_values_of, summary, roles, options, plan))
+        measure = measure._replace(other=_other_class_counts(all_values_of, summary, roles, options, plan, form))
     facts = ClassFacts(summary.are_ordered, summary.hard_models, summary.is_normalized)
     metrics = probability_specs(summary.classes.size, are_ordered=facts.are_ordered)
     measured = measure.summary(summary)
@@ -727,18 +734,53 @@ def report_summarized(
     )  # fmt: skip
 
 
+def _is_counted(source: Source, roles: ColumnRoles, options: ReportOptions) -> bool:
+    """Return whether rows are counted in one scan, because they do not fit in memory, or because this is wanted."""
+    reading = Reading.checked(options.memory, options.approximate)
+    if reading.approximate or not source.can_repeat:
+        return reading.approximate
+    return not (source.in_memory and reading.limit is None) and not reading.fits(source, len(roles.model_columns))
+
+
+def report_streamed(
+    data: Any, source: Source, roles: ColumnRoles, options: ReportOptions, form: CsvForm, n_pictured: int
+) -> Report:
+    """Count the class probabilities of files in one scan, and report on the counts."""
+    if roles.groups is not None:
+        raise ValueError(
+            f"{option('groups')} needs the rows in memory: raise {option('memory')}, or leave out "
+            f"{option('approximate', True)}"
+        )
+    reader = ClassRowReader(source, roles, options)
+    summary = count_probabilities(reader, progress=options.progress)
+    title, files = source.name, reader.files.files
+    return report_summarized(title, summary, options, n_pictured, all_values_of=data, files=files, form=form)
+
+
 def _other_class_counts(
-    data: Any, own: SummarizedClasses, roles: ColumnRoles, options: ReportOptions, plan: IntervalPlan | None
+    data: Any,
+    own: SummarizedClasses,
+    roles: ColumnRoles,
+    options: ReportOptions,
+    plan: IntervalPlan | None,
+    form: CsvForm | None,
 ) -> OtherSides:
-    """Read the counts of --against."""
+    """Read the counts of --against, or count its rows if the form of rows is given."""
     against = only_path(options.against)
     check_against(data, against, plan)
     name = other_name(against, data)
     with naming_other(name):
-        if not counts_of_classes(against):
+        read_as = replace(options, against=None, reference=None)
+        if counts_of_classes(against):
+            label = own.label if isinstance(against, ClassScoresSummary) else None
+            its = open_class_counts(against, replace(read_as, label=label, probabilities=own.models))
+        elif form is None:
             raise ValueError("it must be counts of class probabilities, as the data are: a file of summarize")
-        label = own.label if isinstance(against, ClassScoresSummary) else None
-        its = open_class_counts(against, replace(options, label=label, probabilities=own.models, reference=None))
+        else:
+            read_as = replace(read_as, classes=own.classes.tolist())
+            source, its_roles = open_columns(against, read_as, form_of(against, data, form))
+            its = count_probabilities(ClassRowReader(source, its_roles, read_as), progress=options.progress)
+            its = its.of_models(own.label, own.models)
         if its.segments != own.segments:
             shown = (
                 f"by {' x '.join(map(repr, each.columns))}" if each.columns else "as a whole"

@@ -249,6 +249,51 @@ def test_a_trend_follows_files_of_counts(folder: Path) -> None:
     assert trend["metrics"]["log_loss"][0]["compared"] is not None
 
 
+# Files beyond memory --------------------------------------------------------------------------------------------------
+
+
+def test_files_that_do_not_fit_in_memory_are_counted(folder: Path, whole: Path) -> None:
+    options: dict[str, Any] = {**CALL, "n_resamples": 99}
+    counted = report(whole, n_resamples=99)["blocks"]
+    for read in ({"memory": "1KB"}, {"approximate": True}):
+        for name in ("all.parquet", "all.csv"):
+            assert report(folder / name, **options, **read)["blocks"] == counted
+    assert report(FRAME, **options, memory="1KB")["blocks"] == counted
+    rows = report(FRAME, **options, memory="1GB")["blocks"][0]
+    assert rows == report(FRAME, **options)["blocks"][0]
+    assert rows["intervals"]["method"] == "BCa"
+
+
+def test_counted_files_are_compared_divided_and_followed(folder: Path) -> None:
+    options: dict[str, Any] = {**CALL, "n_resamples": 99, "approximate": True}
+    one, two = folder / "one.parquet", folder / "two.csv"
+    for data in (one, two):
+        summarize(data, *TWO, "--by", "site", "--out", data.with_suffix(".site.fe"))
+    found = report(one, **options, by="site", against=str(two))
+    stored = report(folder / "one.site.fe", against=str(folder / "two.site.fe"), n_resamples=99)
+    assert found["whole"]["models"] == stored["whole"]["models"]
+    assert [each["against"][0]["metrics"] for each in found["blocks"]] == [
+        each["against"][0]["metrics"] for each in stored["blocks"]
+    ]
+    assert found["against"]["n_samples"] == 500
+    FRAME.iloc[400:].to_parquet(folder / "two.parquet")
+    trend = report([str(one), str(folder / "two.parquet")], **options, trend=True)["trend"]
+    assert trend["values"] == ["one", "two"]
+
+
+def test_counted_rows_have_no_clusters_and_lists_need_their_classes(folder: Path) -> None:
+    options: dict[str, Any] = {"label": "y", "approximate": True, "n_resamples": 19}
+    with pytest.raises(ValueError, match="groups needs the rows in memory: raise memory, or leave out approximate"):
+        report(FRAME, **options, probabilities="forest_*", groups="site")
+    lists = {"y": FRAME.y.tolist(), "p": P["forest"].tolist()}
+    with pytest.raises(ValueError, match="classes is missing: it names the classes of the lists in probabilities 'p'"):
+        report(lists, **options, probabilities="p")
+    found = report(lists, **options, probabilities="p", classes=NAMES)["blocks"][0]["models"][0]
+    assert found["metrics"] == report(FRAME, **options, probabilities="forest_*")["blocks"][0]["models"][0]["metrics"]
+    with pytest.raises(ValueError, match="memory goes with scores or probabilities of classes"):
+        report(FRAME, label="y", pred="site", memory="1KB")
+
+
 # Refused --------------------------------------------------------------------------------------------------------------
 
 
