@@ -414,8 +414,8 @@ def gate(
     separator, encoding, header : str, str and bool, optional
         How a CSV file is written; only needed if the file does not show it.
     memory : int or str, optional
-        Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data are read in two or
-        more scans, with the same results.
+        Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data of scores are read in
+        two or more scans, with the same results.
     on_missing_label : {"raise", "drop"}
         Whether a row without a true class or target is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
@@ -516,8 +516,9 @@ def report(
         Data with one row per sample: CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a
         pyarrow data set or record-batch reader, of any size; a frame (pandas, polars, Arrow), a DuckDB query or another
         object with an Arrow stream; or columns by name. Or one model: a `Ranking`, `RankingSummary` or
-        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three
-        classifiers. Predictions are read into memory.
+        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions, a `ClassScoresSummary` of its class
+        probabilities. By default the embedded scores of three classifiers. Predicted classes and numbers are read into
+        memory.
     label : str
         Column of the true class. For a `Ranking` or counts, its name in texts, "label" by default.
     score : str or sequence of str
@@ -592,7 +593,8 @@ def report(
         How a CSV file is written; only needed if the file does not show it.
     memory : int or str, optional
         Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data are read in two or
-        more scans, with the same results.
+        more scans, with the same results; probabilities of classes are counted in one scan, as by ``fastevals
+        summarize``.
     approximate : bool
         Read rows once, count scores in ranges, and give numbers with guaranteed bounds.
     on_missing_label : {"raise", "drop"}
