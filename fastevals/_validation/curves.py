@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import show
-from fastevals._validation.arrays import as_array, check_finite
+from fastevals._options import listed, show
+from fastevals._validation.arrays import as_array, as_texts, check_finite, frame_names, is_frame, row_labels
 
 
 def sum_tolerance(dtype: np.dtype[Any]) -> float:
@@ -20,9 +20,38 @@ def sum_tolerance(dtype: np.dtype[Any]) -> float:
 # Costs ------------------------------------------------------------------------------------------------------------
 
 
-def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return a cost matrix as finite float64 of shape (K, K)."""
-    array = as_array(name, values)
+def costs_by_name(
+    name: str, frame: Any, classes: list[Any] | None, actions: list[Any] | None
+) -> tuple[NDArray[Any], list[str]]:
+    """Return a frame's costs in the order of names, and the names of other columns, which come last.
+
+    Rows are in the order of the classes if the frame has an index, and columns in the order of the actions if it names
+    some of them. None leaves rows or columns where they are.
+    """
+    costs, index, columns = as_array(name, frame), row_labels(frame), as_texts(frame_names(frame))
+    if index is not None and classes is not None:
+        costs = costs[_places(name, "index", as_texts(list(index)), as_texts(classes))]
+    wanted = as_texts(actions or [])
+    if not set(wanted) & set(columns):
+        return costs, []
+    places = _places(name, "columns", columns, wanted)
+    more = [place for place in range(len(columns)) if place not in places]
+    return costs[:, places + more], [columns[place] for place in more]
+
+
+def _places(name: str, what: str, names: list[str], wanted: list[str]) -> list[int]:
+    """Return the places of the classes, or actions, among the names of a frame's rows or columns."""
+    lacking = [each for each in wanted if each not in names]
+    if lacking or len(set(names)) < len(names) or (what == "index" and len(names) != len(wanted)):
+        raise ValueError(
+            f"{name} must name each class once in its {what}, got {listed(names)} for the classes {listed(wanted)}"
+        )
+    return [names.index(each) for each in wanted]
+
+
+def as_cost_matrix(name: str, values: Any, n_classes: int, labels: list[Any] | None = None) -> NDArray[np.float64]:
+    """Return a cost matrix as finite float64 of shape (K, K), with a frame's rows and columns in the labels' order."""
+    array = costs_by_name(name, values, labels, labels)[0] if is_frame(values) else as_array(name, values)
     if array.dtype.kind not in "fiub" or array.shape != (n_classes, n_classes):
         raise ValueError(
             f"{name} must hold numbers of shape {(n_classes, n_classes)}, got {array.dtype} of shape {array.shape}"

@@ -884,7 +884,8 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         cost_matrix : array-like of shape (K, K)
-            Cost of each prediction: one row per true class, one column per predicted class; gains are negative.
+            Cost of each prediction: one row per true class, one column per predicted class; gains are negative. If the
+            columns or the index of a frame are named by the classes, they are matched by name.
         prior : array-like of shape (K,), optional
             Shares of the classes in the population on which the classifier will be used, in the order of `labels`; by
             default the shares in these rows.
@@ -909,7 +910,7 @@ class ConfusionMatrix(Result, Generic[V]):
         >>> matrix.cost([[0, 1], [10, 0]]), matrix.cost([[0, 1], [8, 0]], prior=[0.5, 0.5])
         (0.15, 0.8263157894736842)
         """
-        costs = as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
+        costs = as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1], self.labels.tolist())
         normalize = as_flag("normalize", normalize)
         _check_normalized(prior, normalize)
         if prior is not None:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import ROWS_PER_BLOCK, run
 from fastevals._kernels.cost_sensitive import cheapest_actions
 from fastevals._options import check_costs, check_number, show
-from fastevals._validation.arrays import as_array
-from fastevals._validation.curves import _as_finite, as_class_shares, as_cost_matrix, sum_tolerance
+from fastevals._validation.arrays import as_array, as_texts, frame_names, is_frame, row_labels
+from fastevals._validation.class_order import without_ends
+from fastevals._validation.curves import _as_finite, as_class_shares, as_cost_matrix, costs_by_name, sum_tolerance
 from fastevals._validation.labels import as_class_names
 
 FEWEST_ROWS = 256  # rows in a block, so that costs are read from memory rarely
@@ -38,9 +39,10 @@ def minimum_cost_predictions(
         must sum to 1 within 1e-6 (float32: 3.5e-4, float16: 0.03).
     cost_matrix : array-like of shape (K, A)
         Cost of each action: one row per true class, one column per action; gains are negative. The actions may be the
-        classes (A = K) or others: an extra column can mean passing the row to a person.
+        classes (A = K) or others: an extra column can mean passing the row to a person. The index of a frame is matched
+        by name with the columns of `y_prob`, or else with the first K labels; its columns are matched with `labels`.
     labels : sequence of A labels, optional
-        Names of the actions; 0 to A - 1 by default.
+        Names of the actions; 0 to A - 1, the numbers of the matrix's columns, by default.
     prior, fitted_prior : array-like of shape (K,), optional
         Shares of the classes in the population on which the decisions are used, and in the data on which the
         probabilities were fitted; give both or neither. Each probability is first multiplied by prior / fitted_prior.
@@ -70,6 +72,8 @@ def minimum_cost_predictions(
     """
     array = _as_probabilities("y_prob", y_prob)
     n_samples, n_classes = array.shape[0], 2 if array.ndim == 1 else array.shape[1]
+    if is_frame(cost_matrix):
+        cost_matrix = _named_costs(cost_matrix, y_prob, labels, n_classes)
     costs = as_action_costs("cost_matrix", cost_matrix, n_classes)
     names = as_class_names("labels", labels, costs.shape[1])
     costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and no sum overflows afterwards
@@ -187,6 +191,19 @@ def cost_threshold(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _named_costs(frame: Any, y_prob: Any, labels: Any, n_classes: int) -> NDArray[Any]:
+    """Return a frame's costs: rows in the order of the classes of the probabilities, columns in that of the labels.
+
+    Rows stay where they are if the index has none of the names of classes.
+    """
+    actions = None if labels is None else np.asarray(labels).tolist()
+    columns, index = frame_names(y_prob) if is_frame(y_prob) else [], set(as_texts(list(row_labels(frame) or ())))
+    for classes in (columns, without_ends(columns) if columns else [], (actions or [])[:n_classes]):
+        if index & set(as_texts(classes)):
+            return costs_by_name("cost_matrix", frame, classes, actions)[0]
+    return costs_by_name("cost_matrix", frame, None, actions)[0]
 
 
 def as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -561,3 +562,59 @@ def test_the_least_cost_at_a_prior_that_is_a_whole_number(prior):
     costs = {at: ranking.expected_cost(at, prior=prior, cost_fp=2, cost_fn=3) for at in (math.inf, 4, 3, 2, 1)}
     assert value == min(costs.values())
     assert threshold == max(at for at, cost in costs.items() if cost == value)
+
+
+NAMES = ["ant", "bee", "cat"]
+COSTS = np.array([[0, 1, 4], [2, 0, 1], [20, 5, 0]])
+TABLE = pd.DataFrame(COSTS, index=NAMES, columns=NAMES)
+OTHER = TABLE.loc[["cat", "ant", "bee"], ["bee", "cat", "ant"]]
+
+
+def named_data(n: int = 200) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return np.array(NAMES)[rng.integers(0, 3, n)], rng.dirichlet([1, 1, 1], n)
+
+
+def test_the_cost_of_a_matrix_takes_a_frame_by_name() -> None:
+    y, p = named_data()
+    matrix = fastevals.ConfusionMatrix.from_predictions(y, np.array(NAMES)[p.argmax(axis=1)], labels=NAMES)
+    expected = matrix.cost(COSTS)
+    columns = OTHER.loc[NAMES]  # without an index, rows are in the order of the classes
+    for each in (TABLE, OTHER, columns.reset_index(drop=True), pl.from_pandas(columns), pd.DataFrame(COSTS)):
+        assert matrix.cost(each) == expected
+        assert matrix.cost(each, prior=[0.2, 0.3, 0.5]) == matrix.cost(COSTS, prior=[0.2, 0.3, 0.5])
+    turned = fastevals.ConfusionMatrix(matrix.counts[::-1, ::-1], labels=NAMES[::-1])
+    assert turned.cost(TABLE) == expected
+    for each, what in (
+        (TABLE.rename(index={"ant": "emu"}), "index"),
+        (TABLE.rename(columns={"ant": "emu"}), "columns"),
+    ):
+        with pytest.raises(ValueError, match=f"cost_matrix must name each class once in its {what}, got"):
+            matrix.cost(each)
+    with pytest.raises(ValueError, match=r"cost_matrix must hold numbers of shape \(3, 3\)"):
+        matrix.cost(TABLE.assign(human=1))
+    assert matrix.cost(TABLE.set_axis(["x", "y", "z"], axis=1)) == expected  # names of other things
+
+
+def test_decisions_take_a_frame_of_costs_by_name() -> None:
+    p = named_data()[1]
+    expected = fastevals.minimum_cost_predictions(p, COSTS, labels=NAMES).tolist()
+    for costs in (TABLE, OTHER, OTHER.loc[NAMES].reset_index(drop=True), pd.DataFrame(COSTS)):
+        assert fastevals.minimum_cost_predictions(p, costs, labels=NAMES).tolist() == expected
+    for names in (NAMES, [f"p_{each}" for each in NAMES]):
+        frame = pd.DataFrame(p, columns=names)
+        for data, costs in ((frame, OTHER), (frame[names[::-1]], OTHER), (frame[names[::-1]], TABLE)):
+            assert fastevals.minimum_cost_predictions(data, costs, labels=NAMES).tolist() == expected
+        numbers = fastevals.minimum_cost_predictions(frame, OTHER)  # of the columns of costs
+        assert OTHER.columns[numbers].tolist() == expected
+    more = OTHER.assign(human=0.3)
+    with_human = fastevals.minimum_cost_predictions(
+        p, np.column_stack([COSTS, np.full(3, 0.3)]), labels=[*NAMES, "human"]
+    )
+    assert fastevals.minimum_cost_predictions(p, more, labels=[*NAMES, "human"]).tolist() == with_human.tolist()
+    with pytest.raises(ValueError, match="cost_matrix must name each class once in its columns"):
+        fastevals.minimum_cost_predictions(p, OTHER.reset_index(drop=True), labels=["ant", "bee", "emu"])
+    with pytest.raises(ValueError, match="cost_matrix must name each class once in its index"):
+        fastevals.minimum_cost_predictions(pd.DataFrame(p, columns=["ant", "bee", "emu"]), OTHER)
+    unnamed = pd.DataFrame(COSTS, index=["truly ant", "truly bee", "truly cat"])
+    assert fastevals.minimum_cost_predictions(p, unnamed, labels=NAMES).tolist() == expected

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, chunks, run
-from fastevals._options import check_number, listed
-from fastevals._validation.arrays import as_array, as_texts, frame_names, is_frame, row_labels
+from fastevals._options import check_number
+from fastevals._validation.arrays import is_frame
+from fastevals._validation.curves import costs_by_name
 from fastevals._validation.labels import as_class_names
 from fastevals.infer.bootstrap.bootstrap import (
     BootstrapSettings,
@@ -285,7 +286,7 @@ def _as_costs(
     """Return the costs of actions of shape (n_classes, n_actions), and the names of the actions."""
     n, others = labels.size, None
     if is_frame(cost_matrix):
-        cost_matrix, others = _by_name(cost_matrix, labels)
+        cost_matrix, others = costs_by_name("cost_matrix", cost_matrix, labels.tolist(), labels.tolist())
     costs = 1.0 - np.eye(n) if cost_matrix is None else as_action_costs("cost_matrix", cost_matrix, n)
     if costs.shape[1] < n:
         raise ValueError(
@@ -306,27 +307,3 @@ def _as_costs(
     if len(set(names)) < len(names):
         raise ValueError(f"actions must differ from each other and from the classes, got {more!r}")
     return costs, names
-
-
-def _by_name(frame: Any, labels: NDArray[Any]) -> tuple[NDArray[Any], list[str] | None]:
-    """Return a frame's costs with rows and columns in the order of the classes if it names them, and other columns."""
-    costs, wanted = as_array("cost_matrix", frame), as_texts(labels.tolist())
-    index = row_labels(frame)
-    if index is not None:
-        costs = costs[_places("index", as_texts(list(index)), wanted)]
-    columns = as_texts(frame_names(frame))
-    if not set(wanted) & set(columns):
-        return costs, None
-    places = _places("columns", columns, wanted)
-    more = [place for place in range(len(columns)) if place not in places]
-    return costs[:, places + more], [columns[place] for place in more]
-
-
-def _places(what: str, names: list[str], wanted: list[str]) -> list[int]:
-    """Return the places of the classes among the names of a frame's rows or columns."""
-    lacking = [each for each in wanted if each not in names]
-    if lacking or (what == "index" and len(names) != len(wanted)):
-        raise ValueError(
-            f"cost_matrix must name each class once in its {what}, got {listed(names)} for the classes {listed(wanted)}"
-        )
-    return [names.index(each) for each in wanted]
