@@ -83,7 +83,7 @@ class PairOfModels(TypedDict):
 class BlockIntervals(TypedDict):
     """How a block's intervals were made."""
 
-    method: Annotated[str | None, '"BCa", "cells" or "normal"; null if the block has no intervals']
+    method: Annotated[str | None, '"BCa", "cells", "groups" or "normal"; null if the block has no intervals']
     resamples: NotRequired[
         Annotated[int | None, "for predictions, the number of replicates of this block; null without a bootstrap"]
     ]

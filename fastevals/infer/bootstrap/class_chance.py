@@ -7,7 +7,7 @@ is larger than a calibrated model's (consistency resampling: Broecker and Smith 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,20 +23,20 @@ from fastevals.measure.class_specs import ClassMetric
 from fastevals.measure.metric_specs import MetricSpec
 
 MOST_DRAWS, FEWEST_DRAWS = 400, 40
-STEPS = 1 << 31  # classes passed in all draws, about: a few seconds
+DRAWS_PER_TASK = 8
+ROWS_DRAWN = 1 << 27  # rows of all models and draws: about 4 seconds of CPU
 CHANCE = np.uint64(LEAVE_OUT + np.uint64(1))  # a stream that no replicate uses
 
 
-def errors_by_chance(
-    models: Sequence[ClassScores], specs: Sequence[tuple[int, MetricSpec, ClassMetric]], key: np.uint64
-) -> dict[int, Floats]:
+def errors_by_chance(models: Sequence[ClassScores], specs: Errors, key: np.uint64) -> dict[int, Floats]:
     """Return draws of each calibration error, of shape (n_draws, n_models, ...), by its place among all metrics.
 
     Only errors in bins of equal width are drawn.
     """
     found: dict[int, Floats] = {}
     for n_bins in sorted({spec.options.get("n_bins", 10) for _, spec, _ in specs}):
-        drawn = [_draw(scores, n_bins, key) for scores in models]
+        n_draws = int(np.clip(ROWS_DRAWN // sum(each.n_rows for each in models), FEWEST_DRAWS, MOST_DRAWS))
+        drawn = [_draw(scores, n_bins, n_draws, key) for scores in models]
         support = np.array([each.support() for each in models], dtype=np.float64)
         for k, spec, metric in specs:
             if spec.options.get("n_bins", 10) != n_bins:
@@ -49,13 +49,20 @@ def errors_by_chance(
     return found
 
 
-def are_drawn(spec: MetricSpec) -> bool:
-    """Return whether the error of a calibrated model can be drawn."""
+Errors = Sequence[tuple[int, MetricSpec, ClassMetric]]
+
+
+def drawn_errors(specs: Iterable[Any], metrics: Sequence[ClassMetric]) -> Errors:
+    """Return the calibration errors that a calibrated model has by chance, with their places among all metrics."""
     names = ("expected_calibration_error", "top_label_calibration_error")
-    return spec.name in names and spec.options.get("strategy", "uniform") == "uniform"
+    return [
+        (k, spec, metrics[k])
+        for k, spec in enumerate(specs)
+        if isinstance(spec, MetricSpec) and spec.name in names and spec.options.get("strategy", "uniform") == "uniform"
+    ]
 
 
-def _draw(scores: ClassScores, n_bins: int, key: np.uint64) -> tuple[Floats, Floats, Floats]:
+def _draw(scores: ClassScores, n_bins: int, n_draws: int, key: np.uint64) -> tuple[Floats, Floats, Floats]:
     """Return draws of the error of each class, of the top label, and of all classes' columns together."""
     columns = readable(scores.columns)
     likeliest, highest = predicted_classes(columns)
@@ -66,17 +73,17 @@ def _draw(scores: ClassScores, n_bins: int, key: np.uint64) -> tuple[Floats, Flo
     for place, column in enumerate((*columns, highest)):
         bins[place] = np.searchsorted(edges, column, side="left")
         predicted[place] = np.bincount(bins[place], column.astype(np.float64), minlength=n_bins)
-    n_draws = int(np.clip(2 * STEPS // columns.size, FEWEST_DRAWS, MOST_DRAWS))
     stream = np.uint64(stream_key(key, CHANCE))
 
     def draw(numbers: range) -> Iterator[Any]:
-        off = np.empty((k + 1, n_bins))
-        for number in numbers:
-            draw_bins(columns, bins, likeliest, predicted, np.uint64(stream_key(stream, np.uint64(number))), off)
-            errors = np.abs(off).sum(axis=1) / n
-            yield errors[:-1], errors[-1], np.abs(off[:-1].sum(axis=0)).sum() / (n * k)
+        keys = np.array([stream_key(stream, np.uint64(number)) for number in numbers], dtype=np.uint64)
+        off = np.empty((len(numbers), k + 1, n_bins))
+        draw_bins(columns, bins, likeliest, predicted, keys, np.empty(k), off)
+        for each in off:
+            errors = np.abs(each).sum(axis=1) / n
+            yield errors[:-1], errors[-1], np.abs(each[:-1].sum(axis=0)).sum() / (n * k)
 
-    tasks = [range(start, min(start + 4, n_draws)) for start in range(0, n_draws, 4)]
+    tasks = [range(start, min(start + DRAWS_PER_TASK, n_draws)) for start in range(0, n_draws, DRAWS_PER_TASK)]
     parts = run(lambda numbers: list(draw(numbers)), tasks, compiles=(draw_bins, columns.dtype, bins.dtype))
     by_class, top, together = zip(*(each for part in parts for each in part), strict=True)
     return np.array(by_class), np.array(top), np.array(together)

@@ -18,7 +18,7 @@ from fastevals._kernels.draws import take_drawn
 from fastevals._kernels.replicate_metrics import total_of
 from fastevals._validation.labels import Classes
 from fastevals.counts import Cells
-from fastevals.infer.bootstrap.class_chance import are_drawn, errors_by_chance
+from fastevals.infer.bootstrap.class_chance import drawn_errors, errors_by_chance
 from fastevals.infer.bootstrap.label_samples import joint_cells_of_codes, measure_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import RankedColumns, RankingSweep, rank_column
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
@@ -29,7 +29,6 @@ from fastevals.measure.class_scores import ClassScores
 from fastevals.measure.class_specs import ClassMetric
 from fastevals.measure.kinds import LABELS
 from fastevals.measure.label_sets import one_per_label
-from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking
 
 Floats = NDArray[np.float64]
@@ -68,9 +67,7 @@ class ClassSample(UnitSample):
         self._parts: list[_DrawnPart] = [make(labels, models, each, self._units) for make, each in chosen if each]
         self._n_metrics, self._is_prepared = len(metrics), False
         self._models = list(models)
-        self._errors = [
-            (k, spec, metrics[k]) for k, spec in enumerate(specs) if isinstance(spec, MetricSpec) and are_drawn(spec)
-        ]
+        self._errors = drawn_errors(specs, metrics)
         if not self._errors:
             self._models.clear()  # so that the scores' memory can be freed
         super().__init__(self._units, n_rows * sum(part.work for part in self._parts))

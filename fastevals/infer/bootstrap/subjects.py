@@ -22,6 +22,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import find_sorted
+from fastevals.infer.bootstrap.class_groups import GroupedClassSample
 from fastevals.infer.bootstrap.class_samples import ClassSample
 from fastevals.infer.bootstrap.few_cells import STRATIFIED_WEIGHTS, make_few_cell_sample
 from fastevals.infer.bootstrap.label_samples import (
@@ -54,12 +55,6 @@ from fastevals.measure.kinds import (
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
-
-# If the squared number of cells exceeds this many times the number of rows, drawing rows is faster than drawing counts
-# of cells: with many cells, one call draws fewer replicates. Times per replicate, as counts and as rows: 6 and 7 us for
-# 57 cells and 300 rows, 0.10 and 0.05 ms for 944 cells and 30,000 rows, 9.4 and 9.5 ms for 10,000 cells and 3,000,000
-# rows, and 8 and 0.7 ms for 8,923 cells and 300,000 rows.
-MANY_CELLS = 16
 
 
 class SamplingDesign(NamedTuple):
@@ -242,7 +237,7 @@ def make_prediction_sample(
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
         joint = count_joint_cells(true, models, design.pos_label)
-        if joint.sizes.size**2 <= MANY_CELLS * true.size:
+        if joint.are_few(true.size):
             return MatrixSample(joint.matrix, metrics, stratified=design.stratified, joint=joint)
     joint, cells = number_joint_cells(true, models, weights, design.pos_label)
     return LabelSample(
@@ -259,9 +254,18 @@ def _sample_classes(y_true: Any, y_score: Any, specs: MetricSpecs, design: Sampl
 
 
 def make_class_sample(
-    y_true: Any, scores: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
-) -> ClassSample:
-    """Return the sample of models' scores of several classes on the same rows; errors call each matrix by its key."""
+    y_true: Any,
+    scores: Mapping[str, Any],
+    specs: MetricSpecs,
+    design: SamplingDesign,
+    *,
+    one_model: bool = False,
+    coarse: bool = False,
+) -> Sample:
+    """Return the sample of models' scores of several classes on the same rows; errors call each matrix by its key.
+
+    With `coarse`, random groups of rows are drawn (`class_groups.py`) rather than rows.
+    """
     check_not_given("pos_label", design.pos_label, "two classes")
     weights = design.sample_weight
     labels, models = CLASSES.read_weighted(y_true, scores, design.labels, weights)
@@ -277,10 +281,11 @@ def make_class_sample(
             groups = groups[as_weights("sample_weight", weights) != 0]
         if design.frequency_weight is not None:
             groups = np.repeat(groups, copies)
-    return _class_sample(labels, models, specs, design._replace(groups=groups), one_model=one_model)
+    design = design._replace(groups=groups)
+    return _class_sample(labels, models, specs, design, one_model=one_model, coarse=coarse)
 
 
-def _sample_class_rankings(subject: BaseClassRankings, specs: MetricSpecs, design: SamplingDesign) -> ClassSample:
+def _sample_class_rankings(subject: BaseClassRankings, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     """Return the sample of a `ClassRankings`, which has its own weights and labels."""
     for option in ("sample_weight", "frequency_weight", "pos_label", "labels"):
         if getattr(design, option) is not None:
@@ -304,16 +309,19 @@ def _class_sample(
     design: SamplingDesign,
     *,
     one_model: bool,
-) -> ClassSample:
+    coarse: bool = False,
+) -> Sample:
     """Return the sample of scores that have been read; groups have been checked."""
     require_needed_probabilities(specs.values(), models)
-    sample = ClassSample(
-        labels, [each.in_usual_unit() for each in models.values()], CLASSES.metrics(specs),
-        groups=design.groups, stratified=design.stratified, one_model=one_model, specs=list(specs.values()),
-    )  # fmt: skip
-    first = next(iter(models.values()))
-    rarest = int(np.minimum(first.n_positives, first.n_rows - first.n_positives).min())
-    sample.class_sizes = rarest, first.n_rows - rarest
+    scores, metrics = [each.in_usual_unit() for each in models.values()], CLASSES.metrics(specs)
+    options: dict[str, Any] = {"groups": design.groups, "one_model": one_model, "specs": list(specs.values())}
+    sample: Sample
+    if coarse:
+        sample = GroupedClassSample(labels, scores, metrics, **options)
+    else:
+        sample = ClassSample(labels, scores, metrics, stratified=design.stratified, **options)
+    rarest = int(np.minimum(scores[0].n_positives, scores[0].n_rows - scores[0].n_positives).min())
+    sample.class_sizes = rarest, scores[0].n_rows - rarest
     return sample
 
 

@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -37,6 +37,7 @@ from fastevals.infer.bootstrap.bootstrap import (
     resample,
     sizes_of_classes,
 )
+from fastevals.infer.bootstrap.class_groups import can_be_grouped, take_minutes
 from fastevals.infer.bootstrap.label_samples import number_joint_cells
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Floats, Jackknife, Sample, jackknife_acceleration
@@ -501,13 +502,14 @@ def measure_rows(
     if not drawn or measure_rest is not None:
         return Measured(specs, models, {}, {}, **known, rest=measure_rest(drawn) if drawn and measure_rest else None)
     design = SamplingDesign(groups, sample_weight, pos_label=pos_label)
-    make: dict[str, Callable[..., Sample]] = {
+    made_by: dict[str, Callable[..., Sample]] = {
         "scores": make_score_sample, "labels": make_prediction_sample, "targets": make_target_sample,
-        "probabilities": make_class_sample,
     }  # fmt: skip
     if kind == "probabilities":
+        coarse = take_minutes(predictions, settings.n_resamples) and can_be_grouped(drawn.values())
+        made_by[kind] = partial(make_class_sample, coarse=coarse)
         design = design._replace(labels=np.arange(next(iter(predictions.values())).shape[1]))
-    sample = make[kind](y_true, predictions, drawn, design)
+    sample = made_by[kind](y_true, predictions, drawn, design)
     measured = Measured.of_sample(sample, drawn, models, settings, **known, progress=progress)
     measured.specs = specs
     return measured

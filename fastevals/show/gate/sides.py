@@ -15,6 +15,7 @@ from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings
+from fastevals.infer.bootstrap.class_groups import ROWS_ALWAYS_DRAWN
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.calibration.calibration import calibration
 from fastevals.infer.calibration.calibrations import Calibration
@@ -37,7 +38,6 @@ from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
 from fastevals.show.report.costs import costed_rows
 from fastevals.show.report.intervals import (
-    ROWS_ALWAYS_DRAWN,
     IntervalPlan,
     PredictedRows,
     ScoredRows,

@@ -17,6 +17,7 @@ from fastevals._options import UndefinedMetricWarning, check_integer, check_numb
 from fastevals._random import seed_number
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap, make_estimates
+from fastevals.infer.bootstrap.class_groups import ROWS_ALWAYS_DRAWN
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.infer.significance.paired import compared_pairs
@@ -39,11 +40,10 @@ CELLS_COLUMNS = columns_of("scores", of="cells")
 RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates of a report by default: 7 ns of CPU each, 84 s
 REPLICATES_IN_TREND, FEWEST_IN_TREND = 75_000, 199  # bootstrap replicates of all values of a trend; of each
-ROWS_ALWAYS_DRAWN = 20_000  # rows of a block; with fewer, widths of differences from cells were up to 7 % off
 
 Values = Mapping[str, Mapping[str, float]]  # metrics by model, NaN where undefined
 
-BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
+BCA, CELLS, GROUPS, DELONG = "BCa", "cells", "groups", "DeLong"
 
 
 class ScoredRows(NamedTuple):
@@ -163,7 +163,7 @@ class IntervalPlan:
 class Intervals:
     """Intervals of a block, and the differences of its models."""
 
-    method: str | None = None  # "BCa" of rows, "cells", or None without intervals
+    method: str | None = None  # "BCa" of rows, "cells", "groups" of rows, or None without intervals
     why_none: str = ""  # why there are no intervals; "" if there are some, or if no metric is defined
     models: dict[str, dict[str, Interval]] = field(default_factory=dict)  # by model and metric; NaN where undefined
     differences: tuple[ModelPair, ...] = ()  # of all pairs of models, or of the others with the reference
@@ -416,7 +416,11 @@ def values_of(models: Iterable[Any]) -> Values:
 
 
 def read_intervals(
-    result: BootstrapResult | ModelComparison, names: Sequence[str], metrics: Iterable[str], n_groups: int | None
+    result: BootstrapResult | ModelComparison,
+    names: Sequence[str],
+    metrics: Iterable[str],
+    n_groups: int | None,
+    method: str = BCA,
 ) -> Intervals:
     """Return the intervals of a bootstrap of one model, or of the comparison of several."""
     pairs: tuple[ModelPair, ...] = ()
@@ -445,7 +449,7 @@ def read_intervals(
         name: {label: by_model[name].caution for label, by_model in estimates.items() if by_model[name].caution}
         for name in names
     }
-    return Intervals(BCA, "", models, pairs, undefined, n_groups, cautions, _errors_of(names, estimates))
+    return Intervals(method, "", models, pairs, undefined, n_groups, cautions, _errors_of(names, estimates))
 
 
 def _errors_of(

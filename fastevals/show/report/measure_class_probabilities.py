@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._validation.labels import Classes
+from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
 from fastevals.infer.class_ratios import class_ratios
+from fastevals.many.class_curves import MACROS
 from fastevals.many.classes import ClassRankings
 from fastevals.measure.class_losses import predicted_classes
 from fastevals.measure.confusion import ConfusionMatrix
@@ -23,7 +26,7 @@ from fastevals.results import Interval
 from fastevals.show.report.data import ModelNumbers, OfClasses
 from fastevals.show.report.each_class import listed_classes, measure_each_class
 from fastevals.show.report.intervals import PredictedRows
-from fastevals.show.report.kinds import AVERAGE_CURVES, AVERAGES_DRAWN, RATIO_OF_CLASS
+from fastevals.show.report.kinds import AVERAGE_CURVES, RATIO_OF_CLASS
 
 AVERAGES = {  # further averages of a metric over classes, with their titles
     "roc_auc": {"AUC weighted": {"average": "weighted"}, "AUC micro": {"average": "micro"}},
@@ -32,6 +35,7 @@ AVERAGES = {  # further averages of a metric over classes, with their titles
 OF_ORDERED = {"cohen_kappa": {"kappa (quadratic)": {"weights": "quadratic"}}}  # further ones if classes are ordered
 EACH_PROBABILITY = {name: metric(name, average=None) for name in columns_of("probability classes")}
 MOST_TOP = 3  # classes of the top-k accuracy, if there are more
+STEPS_DRAWN = 16_384  # of a rate in average curves, whose areas then differ by less than 1e-6
 MOST_BANDED = 500_000  # scores of all models up to which average curves have bands
 DRAWS_PER_CLASS = 8  # cost of a replicate per row, class and model, in draws of predicted labels
 
@@ -108,17 +112,41 @@ def _pictured(
         classes = ClassRankings(rows.true, rows.predicted[model.name], labels=codes, sample_weight=rows.weights)
         curves: dict[str, Any] = {}
         if not np.isnan(own).any():
-            curves = {
-                f"{average} {name}": getattr(classes, CURVES[name].method)(average=average)
-                for name in AVERAGE_CURVES
-                for average in AVERAGES_DRAWN
-            }
+            curves = _average_curves(classes)
             if has_bands:
                 curves["classes"] = classes
         each = measure_each_class(model.name, classes, listed, own, len(models))
         pictured.append(replace(model, curves=curves, each_class=each))
         del classes  # before the next: it has up to 32 bytes per score, and few are kept for bands
     return pictured
+
+
+class RankingDrawn(NamedTuple):
+    """A ranking, as far as pictures show it."""
+
+    counts: ThresholdCounts
+
+
+def _average_curves(classes: ClassRankings) -> dict[str, Any]:
+    """Return the average curves, from as many thresholds of each ranking as pictures show."""
+    ranked = [RankingDrawn(_drawn_counts(each.counts)) for each in classes.rankings]
+    together = _drawn_counts(classes._as_one().counts)
+    curves: dict[str, Any] = {}
+    for name in AVERAGE_CURVES:
+        entry = CURVES[name]
+        curves[f"macro {name}"] = entry.kind(MACROS[entry.macro](ranked))
+        curves[f"micro {name}"] = entry.of_counts(together)
+    return curves
+
+
+def _drawn_counts(counts: ThresholdCounts) -> ThresholdCounts:
+    """Return counts at the thresholds that pictures show: at least one in each step of either class's rate."""
+    last = counts.thresholds.size - 1
+    if last <= STEPS_DRAWN:
+        return counts
+    steps = np.linspace(0, 1, STEPS_DRAWN)
+    rows = [np.searchsorted(each, steps * each[-1]).clip(max=last) for each in (counts.tps, counts.fps)]
+    return counts.take(sorted_unique(np.concatenate([np.array([0, last]), *rows])))
 
 
 def most_probable(rows: PredictedRows) -> PredictedRows:

@@ -16,15 +16,24 @@ from fastevals._execution import progressed
 from fastevals._options import UndefinedMetricWarning
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
-from fastevals.infer.bootstrap.bootstrap import FEWEST_REPLICATES, BootstrapResult, bootstrap
-from fastevals.infer.comparison import ModelComparison, compare_predictions, compare_rankings
+from fastevals.infer.bootstrap.bootstrap import (
+    FEWEST_REPLICATES,
+    BootstrapResult,
+    BootstrapSettings,
+    bootstrap,
+    make_estimates,
+)
+from fastevals.infer.bootstrap.class_groups import take_minutes
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
+from fastevals.infer.comparison import ModelComparison, compare_models, compare_predictions, compare_rankings
 from fastevals.infer.means import accuracies, median_interval, root_mean_squares
 from fastevals.infer.proportions import share_interval
+from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import group_results
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
-from fastevals.measure.kinds import LABELS, TARGETS
+from fastevals.measure.kinds import CLASSES, LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.reading.segments import RowSegments, Whole
 from fastevals.results import Interval, check_confidence_level
@@ -33,6 +42,7 @@ from fastevals.show.report.against import OtherSides, PredictedSide, Side, check
 from fastevals.show.report.data import ClassFacts, ErrorShape, ModelNumbers, OfClasses, ReportBlock
 from fastevals.show.report.intervals import (
     BCA,
+    GROUPS,
     IntervalPlan,
     Intervals,
     PredictedRows,
@@ -177,7 +187,7 @@ class MeasurePredictions(NamedTuple):
                 models = _measure_numbers(rows, metrics, is_pictured)
             intervals, models = self._intervals(rows, metrics, models, n_groups)
         best = {name: best_models(name, models) for name in metrics}
-        drawn = self.n_resamples(rows) if intervals is not None and intervals.method == BCA else None
+        drawn = self.n_resamples(rows) if intervals is not None and intervals.method in (BCA, GROUPS) else None
         return ReportBlock(value, rows.true.size, total, tuple(models), best, intervals, n_resamples=drawn)
 
     def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[ModelNumbers]:
@@ -216,7 +226,8 @@ class MeasurePredictions(NamedTuple):
         if not specs:
             return Intervals(n_groups=n_groups), models
         result = self.resample(rows, specs | each)
-        made = read_intervals(result, list(rows.predicted), specs, n_groups)
+        method = GROUPS if self.draws_groups(rows) else BCA
+        made = read_intervals(result, list(rows.predicted), specs, n_groups, method)
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
                 made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence_level)
@@ -230,16 +241,25 @@ class MeasurePredictions(NamedTuple):
         """Return the number of replicates that the budget allows, or that was asked for."""
         plan = self.plan
         is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # cost independent of rows
-        if plan is None or plan.budget is None or is_counted:
+        if plan is None or plan.budget is None or is_counted or self.draws_groups(rows):
             return None if plan is None else plan.n_resamples
         least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
         drawn = rows.true.size * len(rows.predicted)
         drawn *= 1 if self.labels is None else DRAWS_PER_CLASS * self.labels.size
         return min(plan.n_resamples, max(least, plan.budget // drawn))
 
+    def draws_groups(self, rows: PredictedRows) -> bool:
+        """Return whether random groups of rows are drawn, because draws of rows would exceed the budget."""
+        plan = self.plan
+        if self.labels is None or plan is None or plan.budget is None:
+            return False
+        return take_minutes(rows.predicted, plan.n_resamples)
+
     def resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
         """Bootstrap all models in one call."""
         assert self.plan is not None
+        if self.draws_groups(rows):
+            return self._resample_groups(rows, specs, self.plan)
         settings: dict[str, Any] = {
             "n_resamples": self.n_resamples(rows), "confidence_level": self.plan.confidence_level,
             "rng": self.plan.seed, "groups": rows.groups, "sample_weight": rows.weights, "progress": self.progress,
@@ -255,6 +275,25 @@ class MeasurePredictions(NamedTuple):
             return compare_predictions(rows.true, rows.predicted, metrics=specs, **settings)
         (only,) = rows.predicted.values()
         return bootstrap((rows.true, only), specs, **settings)
+
+    def _resample_groups(
+        self, rows: PredictedRows, specs: Mapping[str, MetricSpec], plan: IntervalPlan
+    ) -> BootstrapResult | ModelComparison:
+        """Bootstrap all models by random groups of rows."""
+        assert self.labels is not None
+        settings = BootstrapSettings.checked(plan.n_resamples, plan.confidence_level, BCA, "two-sided", plan.seed)
+        design = SamplingDesign(rows.groups, rows.weights, labels=np.arange(self.labels.size))
+        named, models = CLASSES.specs(dict(specs)), list(rows.predicted)
+        one_model = len(models) == 1
+        sample = make_class_sample(rows.true, rows.predicted, named, design, one_model=one_model, coarse=True)
+        if not one_model:
+            pairs = compared_pairs(tuple(models), plan.reference)
+            return compare_models(sample, named, models, pairs, settings, False, self.progress)
+        estimates = make_estimates(sample, named, settings, progress=self.progress)
+        return BootstrapResult(
+            estimates, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
+            labels=sample.labels,
+        )  # fmt: skip
 
     def over(self, grouped: DividedRows, rows: PredictedRows) -> OverValues:
         """Measure one metric for each value: accuracy, with Wilson's interval, or the root mean squared error."""

@@ -30,6 +30,7 @@ from fastevals.show.report.data import OfClasses, OtherData, ReportBlock, Report
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,
+    GROUPS,
     PROBABILITY_COLUMNS,
     RESAMPLES,
     IntervalPlan,
@@ -365,7 +366,8 @@ def _describe_whole(report: ReportData) -> str:
 def _prediction_intervals(report: ReportData) -> str:
     """Say how intervals of predictions were made; "" if there are none."""
     plan, groups = report.plan, report.roles.groups
-    made = [block.intervals for block in report.blocks if block.intervals is not None]
+    drawn_by = [(block.intervals, block.n_resamples) for block in all_blocks(report) if block.intervals is not None]
+    made = [intervals for intervals, _ in drawn_by]
     methods = {intervals.method for intervals in made} - {None}
     if plan is None or not methods:
         return ""
@@ -379,9 +381,12 @@ def _prediction_intervals(report: ReportData) -> str:
         )
     if BCA in methods:
         drawn = "rows" if groups is None else f"clusters of {printable(groups)}"
-        numbers = sorted({block.n_resamples for block in all_blocks(report) if block.n_resamples is not None})
+        numbers = sorted({n for intervals, n in drawn_by if intervals.method == BCA and n is not None})
         replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
         text = f"BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
+    if GROUPS in methods:
+        many = f"{plan.n_resamples:,} bootstrap replicates of random groups of rows"
+        text = f"{text}, or for many rows, {many}" if BCA in methods else f"BCa, {many} (seed {plan.seed})"
     if any(intervals.differences for intervals in made):
         pairs = describe_pairs(report.reference)
         text += f". Intervals and p-values of differences are simultaneous over {pairs} (max-T)"
