@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._validation.arrays import as_weights, check_same_length
 from fastevals._validation.labels import as_groups
 from fastevals.measure.kinds import CLASSES
 
@@ -42,10 +41,7 @@ def read_class_rows(y_true: Any, y_prob: Any, labels: Any, sample_weight: Any, g
     first = next(iter(read.values()))
     assert first.codes is not None
     if groups is not None:
-        groups = as_groups("groups", groups)
-        check_same_length(y_true=np.asarray(y_true), groups=groups)
-        if sample_weight is not None:
-            groups = groups[as_weights("sample_weight", sample_weight) > 0]
+        groups = first.kept_groups(as_groups("groups", groups))
     models = tuple(y_prob) if named else ("y_prob",)
     columns = {model: scores.columns for model, scores in zip(models, read.values(), strict=True)}
     return ClassRows(names, first.codes, columns, first.weights, groups)

@@ -112,6 +112,13 @@ class ClassScores:
         codes = None if self.codes is None else self.codes.repeat(copies)
         return ClassScores(self.columns.repeat(copies, axis=1), None, codes, indicator, self.row_sums)
 
+    def kept_groups(self, groups: NDArray[Any]) -> NDArray[Any]:
+        """Return the groups of rows with weight above zero, given the groups of all rows."""
+        n = self.n_given or self.n_rows
+        if groups.size != n:
+            raise ValueError(f"groups has {groups.size} rows, but y_true has {n}")
+        return groups if self.kept is None else groups[self.kept]
+
     def in_usual_unit(self) -> ClassScores:
         """Return these scores with weights whose products neither overflow nor underflow; ratios of sums are equal."""
         unit = 1.0 if self.weights is None else usual_unit(self.weights)

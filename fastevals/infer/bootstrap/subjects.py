@@ -36,7 +36,7 @@ from fastevals.infer.bootstrap.label_samples import (
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import LossSample, SamplingUnits, TargetSample
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.measure.class_scores import BaseClassRankings, ClassScores, as_true_rows
+from fastevals.measure.class_scores import BaseClassRankings, ClassScores
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import (
     CLASSES,
@@ -267,20 +267,15 @@ def make_class_sample(
     With `coarse`, random groups of rows are drawn (`class_groups.py`) rather than rows.
     """
     check_not_given("pos_label", design.pos_label, "two classes")
-    weights = design.sample_weight
-    labels, models = CLASSES.read_weighted(y_true, scores, design.labels, weights)
+    labels, models = CLASSES.read_weighted(y_true, scores, design.labels, design.sample_weight)
+    first, groups, copies = next(iter(models.values())), design.groups, None
     if design.frequency_weight is not None:
         copies = as_frequencies("frequency_weight", design.frequency_weight)
-        check_same_length(y_true=as_true_rows("y_true", y_true), frequency_weight=copies)
+        check_same_length(y_true=first.columns[0], frequency_weight=copies)
         models = {name: each.repeated(copies) for name, each in models.items()}
-    groups = design.groups
     if groups is not None and not isinstance(groups, SamplingUnits):
-        groups = as_groups("groups", groups)
-        check_same_length(y_true=as_true_rows("y_true", y_true), groups=groups)
-        if weights is not None:
-            groups = groups[as_weights("sample_weight", weights) != 0]
-        if design.frequency_weight is not None:
-            groups = np.repeat(groups, copies)
+        groups = first.kept_groups(as_groups("groups", groups))
+        groups = groups if copies is None else groups.repeat(copies)
     design = design._replace(groups=groups)
     return _class_sample(labels, models, specs, design, one_model=one_model, coarse=coarse)
 
@@ -292,13 +287,12 @@ def _sample_class_rankings(subject: BaseClassRankings, specs: MetricSpecs, desig
             raise ValueError(
                 f"{option} requires the pair (y_true, y_score), not {type(subject).__name__}, which has its own"
             )
-    groups = design.groups
+    models, groups = {"y_score": subject._scores}, design.groups
     if groups is not None and not isinstance(groups, SamplingUnits):
-        groups, kept = as_groups("groups", groups), subject._scores.kept
-        if kept is not None and groups.size == subject._scores.n_given:  # with the rows of weight zero
-            groups = groups[kept]
-        check_same_length(subject=subject._scores.columns[0], groups=groups)
-    models = {"y_score": subject._scores}
+        groups, scores = as_groups("groups", groups), subject._scores
+        if groups.size == scores.n_given:  # with rows of weight zero, if there are any
+            groups = scores.kept_groups(groups)
+        check_same_length(subject=scores.columns[0], groups=groups)
     return _class_sample(subject._labels, models, specs, design._replace(groups=groups), one_model=True)
 
 
