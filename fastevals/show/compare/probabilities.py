@@ -185,7 +185,8 @@ def compare_probabilities(data: Any, options: CompareOptions, form: CsvForm) -> 
         comparison = cast(ModelComparison, measure.resample(rows, metrics))
         models = tuple(_numbers(name, comparison, rows, labels) for name in rows.predicted)
         n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
-        intervals = read_intervals(comparison, list(rows.predicted), defined_metrics(metrics, models), n_groups)
+        defined = defined_metrics(metrics, models)
+        intervals = read_intervals(comparison, list(rows.predicted), defined, n_groups, measure.method(rows))
         tests = {} if n_groups is not None else _delong_tests(rows, labels.size, options)
     block = ReportBlock(
         None, rows.true.size, None, models, {name: best_models(name, models) for name in metrics}, intervals,

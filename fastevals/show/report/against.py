@@ -15,10 +15,11 @@ from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed, show
 from fastevals._validation.text import unique_inverse
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.class_groups import take_minutes
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.bootstrap.row_samples import SamplingUnits
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample, specs_for
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample, make_sample, specs_for
 from fastevals.infer.bootstrap.unpaired import (
     Resampled,
     bootstrap_unpaired,
@@ -28,6 +29,7 @@ from fastevals.infer.bootstrap.unpaired import (
 from fastevals.infer.significance.decision import normal_margins
 from fastevals.measure.class_specs import class_metric_of
 from fastevals.measure.error_metrics import MEDIAN
+from fastevals.measure.kinds import CLASSES
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import without_doubt
@@ -184,8 +186,15 @@ class PredictedSide:
         left_out |= {MAPE} if MAPE in metrics and not (rows.true != 0).all() else set()
         metrics = {label: spec for label, spec in metrics.items() if label not in left_out}
         design = SamplingDesign(units, rows.weights, pos_label=self.pos_label, labels=self.labels)
-        subject = rows.true, rows.predicted[model]
-        yield DrawnPart(make_sample(subject, specs_for(subject, dict[str, Any](metrics)), design), metrics)
+        subject, specs = (rows.true, rows.predicted[model]), dict[str, Any](metrics)
+        # Clusters on both sides must be drawn together, so they are never grouped.
+        may_group = self.labels is not None and plan.budget is not None and units is None
+        if may_group and take_minutes(rows.predicted, plan.n_resamples):
+            one = {model: rows.predicted[model]}
+            sample = make_class_sample(rows.true, one, CLASSES.specs(specs), design, one_model=True, coarse=True)
+        else:
+            sample = make_sample(subject, specs_for(subject, specs), design)
+        yield DrawnPart(sample, metrics)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,8 @@ class MeasurePredictions(NamedTuple):
         key = segments.key(block.by, block.value) if block.by else None
         its = self.other.whole_side if is_whole else self.other.pair(key)
         sizes = [each for each in (rows, its.rows if isinstance(its, PredictedSide) else None) if each is not None]
-        n_resamples = min(self.n_resamples(each) or self.plan.n_resamples for each in sizes)
+        found = (self.n_resamples(each, by_row=each.groups is not None) for each in sizes)
+        n_resamples = min(each or self.plan.n_resamples for each in found)
         plan, models = replace(self.plan, n_resamples=n_resamples), list(rows.predicted)
         if is_whole and segments.columns:
             pairs, other = self.other.compared_whole(self.side(rows), defined, models, plan)
@@ -226,8 +227,7 @@ class MeasurePredictions(NamedTuple):
         if not specs:
             return Intervals(n_groups=n_groups), models
         result = self.resample(rows, specs | each)
-        method = GROUPS if self.draws_groups(rows) else BCA
-        made = read_intervals(result, list(rows.predicted), specs, n_groups, method)
+        made = read_intervals(result, list(rows.predicted), specs, n_groups, self.method(rows))
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
                 made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence_level)
@@ -237,16 +237,23 @@ class MeasurePredictions(NamedTuple):
             for model in models
         ]
 
-    def n_resamples(self, rows: PredictedRows) -> int | None:
-        """Return the number of replicates that the budget allows, or that was asked for."""
+    def n_resamples(self, rows: PredictedRows, *, by_row: bool = False) -> int | None:
+        """Return the number of replicates that the budget allows, or that was asked for.
+
+        With `by_row`, the rows are drawn, even if they are many.
+        """
         plan = self.plan
         is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # cost independent of rows
-        if plan is None or plan.budget is None or is_counted or self.draws_groups(rows):
+        if plan is None or plan.budget is None or is_counted or (self.draws_groups(rows) and not by_row):
             return None if plan is None else plan.n_resamples
         least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
         drawn = rows.true.size * len(rows.predicted)
         drawn *= 1 if self.labels is None else DRAWS_PER_CLASS * self.labels.size
         return min(plan.n_resamples, max(least, plan.budget // drawn))
+
+    def method(self, rows: PredictedRows) -> str:
+        """Return the method of intervals."""
+        return GROUPS if self.draws_groups(rows) else BCA
 
     def draws_groups(self, rows: PredictedRows) -> bool:
         """Return whether random groups of rows are drawn, because draws of rows would exceed the budget."""

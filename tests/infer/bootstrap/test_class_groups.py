@@ -158,3 +158,27 @@ def test_gates_of_many_rows_draw_groups() -> None:
         rules = ["roc_auc >= 0.5", "log_loss <= 2", "hand_till >= 0.99"]
         found = fastevals.gate({"y": y, **models}, label="y", probabilities=["a", "b"], rules=rules, model="a", rng=0)
     assert [each["outcome"] for each in found.to_dict()["rules"]] == ["pass", "pass", "fail"]
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.mark.parametrize("clustered", [False, True])
+def test_other_rows_that_are_many_draw_groups(clustered: bool) -> None:
+    rows = {"y": data(600, 3)[0], **data(600, 3)[1]}
+    other = {"y": data(500, 3, seed=1)[0], **data(500, 3, seed=1)[1]}
+    if clustered:
+        rows["c"], other["c"] = np.arange(600) // 3, np.arange(500) // 3
+    options: dict[str, Any] = {"label": "y", "probabilities": ["a"], "groups": "c" if clustered else None, "rng": 0}
+    found = [fastevals.report(rows, against=other, **options, **more) for more in ({}, {"n_resamples": 1999})]
+    margins = []
+    for each in found:
+        (pair,) = each.to_dict()["blocks"][0]["against"]
+        margins.append({name: np.ptp(one["interval"]) for name, one in pair["metrics"].items()})
+    for name, margin in margins[0].items():
+        assert 0.5 < margin / margins[1][name] < 2, name
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_comparisons_of_many_rows_draw_groups() -> None:
+    y, models = data(600, 3)
+    found = fastevals.compare({"y": y, **models}, label="y", probabilities=["a", "b"])
+    assert "1,999 bootstrap replicates of random groups of rows" in " ".join(str(found).split())
