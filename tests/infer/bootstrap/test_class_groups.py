@@ -182,3 +182,14 @@ def test_comparisons_of_many_rows_draw_groups() -> None:
     y, models = data(600, 3)
     found = fastevals.compare({"y": y, **models}, label="y", probabilities=["a", "b"])
     assert "1,999 bootstrap replicates of random groups of rows" in " ".join(str(found).split())
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_blocks_of_few_rows_and_of_many() -> None:
+    y, models = data(600, 3)
+    rows = {"y": y, **models, "s": np.where(np.arange(600) < 80, "few", "many")}
+    found = fastevals.report(rows, label="y", probabilities=["a"], by="s", n_resamples=None, rng=0)
+    blocks = found.to_dict()["blocks"]
+    assert [each["intervals"]["method"] for each in blocks] == ["BCa", "groups"]
+    said = " ".join(str(found).split())
+    assert "replicates of rows (seed 0), or for many rows, 1,999 bootstrap replicates of random groups of rows" in said
