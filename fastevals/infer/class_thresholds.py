@@ -241,15 +241,17 @@ def class_thresholds(
     of_fold, predicted = _fold_numbers(rows, folds, settings.key), np.empty(rows.codes.size, dtype=np.int64)
 
     def choose(fold: int) -> Floats:
+        if fold == folds:
+            return search.best()
         inside = of_fold == fold
         others = np.flatnonzero(~inside)
         weights = None if rows.weights is None else rows.weights[others]
         chosen = ThresholdSearch(columns[:, others], rows.codes[others], weights, metric).best()
-        predicted[inside] = classes_by_factors(columns[:, inside], chosen)
+        predicted[inside] = classes_by_factors(columns[:, inside], 1 / chosen)
         return chosen
 
     search = ThresholdSearch(columns, rows.codes, rows.weights, metric)
-    factors, fold_factors = search.best(), run(choose, range(folds), compiles="ThresholdSearch")
+    *of_folds, thresholds = run(choose, range(folds + 1), compiles="ThresholdSearch")
     spec = MetricSpec(metric, {"average": "macro"} if metric == "f1" else {})
     models = {BY_THRESHOLD: predicted, BY_PROBABILITY: predicted_classes(columns)[0]}
     design = SamplingDesign(rows.groups, rows.weights)
@@ -257,9 +259,9 @@ def class_thresholds(
     sample = make_prediction_sample(rows.codes, predictions, specs, design)
     pairs = compared_pairs((BY_THRESHOLD, BY_PROBABILITY))
     compared = compare_models(sample, specs, list(models), pairs, settings, False, progress)[str(spec)]
-    on_all = search.value(factors) / (rows.labels.size if metric == "f1" else 1)
+    on_all = search.value(1 / thresholds) / (rows.labels.size if metric == "f1" else 1)
     return ClassThresholds(
-        rows.labels, _as_thresholds(factors), np.array([_as_thresholds(each) for each in fold_factors]), str(spec),
+        rows.labels, thresholds, np.array(of_folds), str(spec),
         on_all, compared.estimates[BY_THRESHOLD], compared.estimates[BY_PROBABILITY], compared.differences[0],
         rows.codes.size, settings.confidence_level,
     )  # fmt: skip
@@ -275,8 +277,3 @@ def _fold_numbers(rows: ClassRows, n_folds: int, key: np.uint64) -> NDArray[np.i
     if units.n < n_folds:
         raise ValueError(f"n_folds must be at most the number of rows or groups, {units.n}, got {n_folds}")
     return np.asarray(of_unit[units.unit_by_row])
-
-
-def _as_thresholds(factors: Floats) -> Floats:
-    thresholds = 1 / factors
-    return np.asarray(thresholds / thresholds.sum())

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import class_thresholds, num_threads
-from fastevals.measure.class_thresholds import ThresholdSearch, classes_by_factors
+from fastevals._kernels import class_thresholds as kernels
+from fastevals.measure.class_thresholds import ThresholdSearch, _ascending, classes_by_factors
 from tests.reference import class_decisions as reference
 from tests.strategies import BOUNDED
 
@@ -52,7 +53,7 @@ def test_two_classes_have_the_best_threshold(metric: str) -> None:
     """With two classes the sweep tries every threshold."""
     for seed in range(20):
         y, p = data(30, 2, seed)
-        found = ThresholdSearch(p.T, y, None, metric).best()
+        found = 1 / ThresholdSearch(p.T, y, None, metric).best()
         grid = [*np.unique(p[:, 1] / p[:, 0]) * (1 - 1e-9), 1e9]
         best = reference.best_on_a_grid(y.tolist(), p, [1.0] * 30, metric, grid)
         value = reference.goal(y.tolist(), classes_by_factors(p.T, found).tolist(), [1.0] * 30, 2, metric)
@@ -66,7 +67,7 @@ def test_three_classes_are_near_the_best_of_a_grid(metric: str) -> None:
     for seed in range(4):
         y, p = data(40, 3, seed)
         best = reference.best_on_a_grid(y.tolist(), p, [1.0] * 40, metric, grid)
-        found = classes_by_factors(p.T, ThresholdSearch(p.T, y, None, metric).best())
+        found = classes_by_factors(p.T, 1 / ThresholdSearch(p.T, y, None, metric).best())
         short.append(best - reference.goal(y.tolist(), found.tolist(), [1.0] * 40, 3, metric))
     assert max(short) < 0.03
     assert np.mean(short) < 0.01
@@ -143,3 +144,50 @@ def test_bad_input_is_said(change: dict[str, object], said: str) -> None:
         class_thresholds(**{"y_true": y, "y_prob": p, **FEW, **change})
     with pytest.raises(ValueError, match="y_prob has 2 columns"):
         class_thresholds(y, p, **FEW).predict(p[:, :2])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@BOUNDED
+@given(st.integers(0, 10**6))
+def test_the_two_best_classes_are_kept_up_to_date(metric: str, seed: int) -> None:
+    """After any changes of factors, they are those that are found anew, with ties, zeros and extreme factors."""
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(2, 7)), 40
+    columns, factors = rng.integers(0, 4, (k, n)) / 4, rng.choice([0.25, 0.5, 1.0, 2.0], k)
+    kept, anew = ([np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty(n)] for _ in range(2))
+    kernels.find_two_best(columns, factors, *kept)
+    for _ in range(8):
+        j = int(rng.integers(k))
+        before, factors[j] = factors[j], rng.choice([0.0, 1e-300, 0.25, 0.5, 1.0, 2.0, 1e300])
+        kernels.update_two_best(columns, factors, j, factors[j] > before, *kept)
+        kernels.find_two_best(columns, factors, *anew)
+        for one, other in zip(kept, anew, strict=True):
+            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(kept[0], classes_by_factors(columns, factors))
+
+
+@pytest.mark.parametrize("values", [
+    np.random.default_rng(0).random(5000), np.zeros(9), np.array([np.inf, 0.0, 1e300, 1e-320, np.inf, 3.0]),
+    1 + np.random.default_rng(1).random(3000) * 1e-9, np.arange(100)[::-1] / 7,
+], ids=["random", "equal", "extreme", "alike", "descending"])  # fmt: skip
+def test_rows_in_ascending_order(values: np.ndarray) -> None:
+    order = _ascending(values)
+    assert sorted(order.tolist()) == list(range(values.size))
+    assert (np.diff(values[order][np.isfinite(values[order])]) >= 0).all()
+    np.testing.assert_array_equal(values[order], np.sort(values))
+
+
+def test_many_classes() -> None:
+    """The thresholds of 30 classes are as good as those of an ascent that finds the best classes anew each time."""
+    y, p = data(400, 30, spread=2.0)
+    search = ThresholdSearch(p.T, y, None, "f1")
+    found = search.value(1 / search.best())
+    factors = np.ones(30)
+    for _ in range(3):
+        for k in range(30):
+            tried = [
+                search.value(np.where(np.arange(30) == k, factors[k] * each, factors))
+                for each in np.geomspace(0.2, 5, 21)
+            ]
+            factors[k] *= np.geomspace(0.2, 5, 21)[int(np.argmax(tried))]
+    assert found >= search.value(factors) * 0.97
