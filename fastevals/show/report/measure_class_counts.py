@@ -70,6 +70,7 @@ class MeasureClassCounts(NamedTuple):
     n_pictured: int
     is_trend: bool = False
     other: OtherSides | None = None  # other rows, with which each block is compared
+    n_rankings: int = 1  # of classes of all models and blocks
 
     def summary(self, summary: SummarizedClasses) -> dict[str, Any]:
         """Measure each block, and accuracy over the values of --by; return these fields of a report."""
@@ -85,6 +86,7 @@ class MeasureClassCounts(NamedTuple):
                 raise ValueError(f"{option('by')} {crossed} has {n_values:,} values; at most {most:,} are measured")
         specs = probability_specs(summary.classes.size, are_ordered=summary.are_ordered)
         found, whole, counts = with_whole(summary), None, dict[Any, list[CountedBlock]]()
+        self = self._replace(n_rankings=len(found) * len(summary.models) * summary.classes.size)
         blocks: list[ReportBlock] = []
         for key, counted in progressed(found.items(), "measuring"):
             by, value = segments.of_key(key)
@@ -114,7 +116,7 @@ class MeasureClassCounts(NamedTuple):
             models = [measure_counts(name, summary, specs) for name, summary in summaries.items()]
             intervals = None
             if self.plan is not None:
-                intervals, models = intervals_of_counts(self.plan, specs, summaries, models)
+                intervals, models = intervals_of_counts(self.plan, specs, summaries, models, self.n_rankings)
             if is_pictured:
                 models = _pictured(models, summaries, is_whole=is_whole)
         total = float(next(iter(summaries.values())).n_units) if counted.is_weighted else None
@@ -208,6 +210,7 @@ def intervals_of_counts(
     specs: Mapping[str, MetricSpec],
     summaries: Mapping[str, ClassScoresSummary],
     models: Sequence[ModelNumbers],
+    n_rankings: int,
 ) -> tuple[Intervals, list[ModelNumbers]]:
     """Return the intervals that counts give, and the models with intervals of their classes.
 
@@ -239,7 +242,8 @@ def intervals_of_counts(
             found.n_undefined[name] = max(n, found.n_undefined.get(name, 0))
         are_independent = not summary.is_weighted
         model = with_class_intervals(model, result, each, plan.confidence_level if are_independent else None)
-        done.append(_with_areas(model, summary, plan) if each and are_independent else model)
+        of_areas = plan.for_classes(n_rankings)
+        done.append(_with_areas(model, summary, of_areas) if each and are_independent else model)
     return found, done
 
 

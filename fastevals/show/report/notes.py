@@ -374,7 +374,10 @@ def _prediction_intervals(report: ReportData) -> str:
     text = "from standard errors"
     if CELLS in methods:
         areas = any(AUC in each.classes.intervals for block in report.blocks for each in block.models if each.classes)
-        cells = ", and for AUC and AP of each class of cells, which are groups of rows with similar probabilities"
+        n_rankings = len(all_blocks(report)) * len(report.roles.models) * len(report.labels or ())
+        of_classes = plan.for_classes(n_rankings).n_resamples
+        cells = f", and for AUC and AP of each class {of_classes:,} replicates of cells, which are groups of rows with "
+        cells += "similar probabilities"
         text = (
             f"BCa, {plan.n_resamples:,} replicates (seed {plan.seed}) of the matrix of predicted classes"
             f"{cells * areas}; normal for losses; Wilson's for top-k accuracy"

@@ -171,11 +171,18 @@ def test_the_text_says_what_counts_cannot_tell(whole: Path) -> None:
     text = " ".join(fastevals.report(str(whole), n_resamples=199).to_text().split())
     for words in (
         "probabilities were counted in ranges, in one pass: averages over classes are known to within",
-        "replicates (seed 0) of the matrix of predicted classes, and for AUC and AP of each class of cells",
+        "of the matrix of predicted classes, and for AUC and AP of each class 199 replicates of cells",
         "Averages of AUC and AP over classes, M and calibration errors have no intervals",
         "Models have no differences: one scan counts each model's scores separately",
     ):
         assert words in text
+
+
+def test_many_classes_and_values_have_fewer_replicates_each(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fastevals.show.report.intervals.REPLICATES_OF_CLASSES", 8 * 301)
+    text = " ".join(fastevals.report(str(whole)).to_text().split())
+    assert "1,999 replicates (seed 0) of the matrix of predicted classes" in text
+    assert "for AUC and AP of each class 301 replicates of cells" in text
 
 
 def test_a_summary_in_memory_is_its_file(whole: Path, tmp_path: Path) -> None:
