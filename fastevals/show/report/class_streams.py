@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._naming import option
-from fastevals._options import check_integer
+from fastevals._options import check_integer, show
 from fastevals.reading.columns import ColumnRoles, NamedColumns
-from fastevals.reading.rows import Rows
+from fastevals.reading.rows import Batch, Rows
 from fastevals.reading.sources import Piece, Source
 from fastevals.reading.values import ordered_categories
 from fastevals.scale.class_ranges import LEAST_RANGES
@@ -75,6 +76,17 @@ class ClassRowReader(ClassReader):
             if rows.flags.size:
                 yield rows
         self.n_rows[piece.name], self._weightless[piece.name] = n_kept, n_weightless
+
+    def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
+        weights = super()._weights(array, place)
+        odd = weights != np.trunc(weights)
+        if odd.any():
+            row = int(odd.argmax())
+            raise ValueError(
+                f"{self.names[str(self.weight)]} must hold whole numbers, because rows are counted, got "
+                f"{show(weights[row])} at {place.row(row)}: multiply them by a constant and round"
+            )
+        return weights
 
 
 def count_probabilities(

@@ -256,6 +256,59 @@ def test_a_trend_follows_files_of_counts(folder: Path) -> None:
     assert trend["metrics"]["log_loss"][0]["compared"] is not None
 
 
+HALVES = np.where(FRAME.index % 2, 0.5, 1.0)
+HARD = pd.DataFrame({f"forest_{name}": (k == CODES).astype(float) for k, name in enumerate(NAMES)}).assign(y=FRAME.y)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (
+            FRAME.assign(h=HALVES),
+            {"sample_weight": "h"},
+            "'h' must hold whole numbers, because rows are counted, got 0.5",
+        ),
+        (FRAME.assign(h=0), {"sample_weight": "h"}, "'h' must have a value above zero, but all 900 are zero"),
+        (FRAME.assign(h=-1), {"sample_weight": "h"}, "'h' must hold weights that are not negative"),
+        (FRAME.assign(y="bee"), {}, "'y' has 900 rows of class 'bee'.* without a column of probabilities 'forest_"),
+        (FRAME.assign(y=np.arange(N)), {}, "must name classes that are numbers"),
+        (FRAME.assign(forest_owl=2.0), {}, r"must hold probabilities, in \[0, 1\], got 2.0|in \[0, 1\]"),
+        (FRAME.iloc[:0], {}, "no rows"),
+        (FRAME[["y", "forest_owl"]], {}, "forest"),
+    ],
+)
+def test_rows_that_cannot_be_counted_are_refused(data: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        report(data, label="y", probabilities="forest_*", approximate=True, **options)
+
+
+def test_extreme_data_are_counted(tmp_path: Path) -> None:
+    two = FRAME.assign(y=np.where(CODES == 0, "owl", "cat"))[["y"]]
+    p = P["forest"][:, 0]
+    found = report(two.assign(q_owl=p, q_cat=1 - p), label="y", probabilities="q_*", approximate=True, n_resamples=99)
+    assert found["classes"] == ["owl", "cat"]
+    assert found["blocks"][0]["models"][0]["intervals"]["accuracy"] is not None
+    options: dict[str, Any] = {"label": "y", "probabilities": "forest_*", "approximate": True, "n_resamples": 99}
+    hard = report(HARD, **options)
+    assert hard["hard"] == ["forest"]
+    assert hard["blocks"][0]["models"][0]["metrics"]["roc_auc"] == 1
+    assert "bounds" not in hard["blocks"][0]["models"][0]
+    single = report(FRAME.assign(y="owl"), **options)["blocks"][0]["models"][0]
+    assert single["metrics"]["roc_auc"] is None
+    assert single["metrics"]["log_loss"] == pytest.approx(-np.log(P["forest"][:, 0]).mean())
+    ordered = FRAME.assign(y=pd.Categorical(FRAME.y, NAMES[::-1], ordered=True))
+    found = report(ordered, **options)
+    assert (found["ordered"], found["classes"]) == (True, NAMES[::-1])
+    rows = report(ordered, **options | {"approximate": False, "n_resamples": 0})["blocks"][0]["models"][0]["metrics"]
+    assert found["blocks"][0]["models"][0]["metrics"]["ranked_probability_score"] == pytest.approx(
+        rows["ranked_probability_score"]
+    )
+    short = FRAME.astype({f"forest_{name}": np.float32 for name in NAMES})
+    assert report(short, **options)["blocks"][0]["models"][0]["metrics"]["log_loss"] == pytest.approx(
+        report(FRAME, **options)["blocks"][0]["models"][0]["metrics"]["log_loss"], rel=1e-6
+    )
+
+
 # Files beyond memory --------------------------------------------------------------------------------------------------
 
 
