@@ -89,6 +89,9 @@ class CurveEntry(NamedTuple):
     marked : MarkedPoint or None
     in_reports : bool
         Whether reports of scores draw the curve.
+    of_top_label : bool
+        Whether the curve of several classes is the one of their most probable class, `ClassRankings.top_label`, instead
+        of a curve for each class.
     """
 
     name: str
@@ -110,6 +113,7 @@ class CurveEntry(NamedTuple):
     area_metric: str = ""
     marked: MarkedPoint | None = None
     in_reports: bool = True
+    of_top_label: bool = False
 
     @property
     def module(self) -> str:
@@ -227,6 +231,7 @@ CURVES: dict[str, CurveEntry] = {
             area="AURC",
             area_metric="risk_coverage_area",
             in_reports=False,
+            of_top_label=True,
         ),
         CurveEntry(
             "cost",

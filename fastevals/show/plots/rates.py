@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,10 @@ def plot_models(
     entry = CURVES[name]
     draw = draw or partial(draw_rates, entry)
     models: Models
+    if entry.of_top_label:
+        curve = (
+            {key: _top_label(each) for key, each in curve.items()} if isinstance(curve, Mapping) else _top_label(curve)
+        )
     if isinstance(curve, ClassRankings):
         models = label_models(label, ClassModels.of(entry, curve, make), several=True)
         options |= {"marks": False} if "marks" in options else {}
@@ -73,6 +77,11 @@ def plot_models(
         models.add_others(picture, draw)
     draw(picture, models, color, **options)
     return show(picture, ax, title)
+
+
+def _top_label(curve: Any) -> Any:
+    """Return the ranking of the most probable class if a curve is given by several classes."""
+    return curve.top_label() if isinstance(curve, ClassRankings) else curve
 
 
 def draw_rates(

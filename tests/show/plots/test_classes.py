@@ -12,7 +12,7 @@ from fastevals import ClassRankings, Ranking
 from fastevals.measure.curves.registry import CURVES
 from fastevals.show import plots
 
-DRAWN = [name for name, entry in CURVES.items() if not entry.made_by]
+DRAWN = [name for name, entry in CURVES.items() if not entry.made_by and not entry.of_top_label]
 
 
 def classes(k: int, n: int = 600, *, labels: Any = None) -> ClassRankings:
@@ -94,3 +94,14 @@ def test_colours_and_names() -> None:
     assert (colors["macro"], colors["c01"], colors["micro"]) == ("red", "green", "#000000")
     with pytest.raises(ValueError, match="label must be the name of a single curve"):
         drawn("roc", classes(4), label="mine")
+
+
+def test_risk_and_coverage_are_of_the_most_probable_class() -> None:
+    made, other = classes(4), classes(3)
+    one, expected = (drawn("risk_coverage", each).lines for each in (made, made.top_label()))
+    assert len(one) == len(expected)
+    for line, same in zip(one, expected, strict=True):
+        np.testing.assert_array_equal(line.get_xydata(), same.get_xydata())
+    assert entries(drawn("risk_coverage", {"a": made, "b": other.top_label()})) == entries(
+        drawn("risk_coverage", {"a": made.top_label(), "b": other.top_label()})
+    )
