@@ -202,7 +202,9 @@ class ClassRankings(BaseClassRankings, Result):
         -------
         float or ndarray
             With ``average=None``, an array of shape (n_classes,), or (n_classes, n_classes) for pairs: row j, column k
-            has A(j | k), the chance that column j scores a row of class j above a row of class k. Without weights, each
+            has A(j | k), the chance that column j scores a row of class j above a row of class k. (The metric
+            ``metric("roc_auc", multi_class="ovo", average=None)`` has the means of A(j | k) and A(k | j) for the pairs
+            j < k, as rows of the matrix's upper triangle.) Without weights, each
             value is the ratio of two integers, rounded once. Values are NaN if undefined, and where j = k.
 
         Raises
@@ -507,7 +509,8 @@ class ClassRankings(BaseClassRankings, Result):
         Returns
         -------
         float or ndarray
-            An array of shape (n_classes,) with ``average=None``.
+            With ``average=None``, an array of shape (n_classes,), or with ``multi_class="ovo"`` of the pairs of classes
+            j < k: (0, 1), (0, 2), ..., (1, 2), ...
 
         Raises
         ------

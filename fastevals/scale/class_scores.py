@@ -436,8 +436,8 @@ class ClassScoresSummary(Summary):
         Returns
         -------
         float, ndarray, Certified or CertifiedValues
-            With ``average=None``, a value per class, or for pairs of classes a matrix. A number that the ranges of
-            probabilities do not determine has bounds.
+            With ``average=None``, a value per class, or per pair of classes j < k with ``multi_class="ovo"``. A number
+            that the ranges of probabilities do not determine has bounds.
 
         Raises
         ------
@@ -496,9 +496,7 @@ class ClassScoresSummary(Summary):
             [[[a / b if b else math.nan for a, b in zip(*each, strict=True)] for each in zip(one, pairs, strict=True)]
              for one in wins.tolist()]
         )  # fmt: skip
-        if found.function is not None or found.average is not None:
-            ends = np.array([found.of_pairs(end, support) for end in ends])
-        low, value, high = ends
+        low, value, high = np.array([found.of_pairs(end, support) for end in ends])
         return self._with_bounds(name, np.stack((value, low, high)), (0.0, 1.0), "pairs of classes have no rows")
 
     def _averaged(
@@ -510,8 +508,7 @@ class ClassScoresSummary(Summary):
     def _with_bounds(self, name: str, ends: Floats, bounds: tuple[float, float], lacking: str) -> Value:
         """Return values with bounds unless these are equal; warn if some are undefined."""
         value, low, high = ends
-        undefined = np.isnan(value) & ~np.eye(*value.shape, dtype=np.bool_) if value.ndim == 2 else np.isnan(value)
-        if undefined.any():
+        if np.isnan(value).any():
             warn_undefined(name, f"some {lacking}")
         if np.array_equal(low, high, equal_nan=True):
             return value if value.ndim else float(value)

@@ -19,10 +19,12 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+import fastevals
 from fastevals import ClassRankings, Ranking, UndefinedMetricWarning, num_threads
 from fastevals.many.class_curves import MACROS
 from fastevals.measure.class_pairs import aucs_by_class, doubled_against_rest, doubled_pairs
 from fastevals.measure.curves.registry import CURVES
+from fastevals.scale import ClassScoresSummary
 from tests.reference import classes as reference_classes
 from tests.reference import ranking as reference
 from tests.reference.curves import TWINS, best_at, mean
@@ -514,3 +516,16 @@ def test_placements_from_a_table_are_those_of_pairs(dtype, kind):
     found = doubled_against_rest(classes._scores)
     np.testing.assert_array_equal(found, doubled_pairs(classes._scores).sum(axis=1))
     np.testing.assert_array_equal(doubled_against_rest(classes._scores), found)  # from pairs, once they are counted
+
+
+def test_values_of_pairs_are_means_of_the_matrix_in_every_door() -> None:
+    y_true, scores = np.arange(40) % 4, np.random.default_rng(0).dirichlet(np.ones(4), 40)
+    classes, of_pairs = ClassRankings(y_true, scores), fastevals.metric("roc_auc", multi_class="ovo", average=None)
+    matrix = classes.roc_auc(multi_class="ovo", average=None)
+    expected = [(matrix[j, k] + matrix[k, j]) / 2 for j in range(4) for k in range(j + 1, 4)]
+    np.testing.assert_allclose(classes.metric(of_pairs), expected, rtol=1e-15)
+    np.testing.assert_allclose(fastevals.bootstrap(classes, {"it": of_pairs}, n_resamples=99)["it"].value, expected)
+    summary = ClassScoresSummary(range(4))
+    summary.update(y_true, scores)
+    np.testing.assert_allclose(np.asarray(summary.metric(of_pairs)), expected, atol=0.05)
+    assert np.mean(expected) == pytest.approx(classes.hand_till(), rel=1e-14)
