@@ -213,7 +213,10 @@ class PredictedSource:
         """Return one model or two as a subject of `plan_sample_size`, and what else is known of the rows."""
         rows, classes = self.opened.rows, self.opened.classes
         if self.kind == "probabilities":
-            raise ValueError(f"{option('plan')} goes with {option('score')} or {option('pred')}")
+            raise ValueError(
+                f"{option('plan')} goes with {option('score')} or {option('pred')}, not {option('probabilities')}: for "
+                f"accuracy and other metrics of the most probable class, give the predicted classes as {option('pred')}"
+            )
         predicted: Any = (
             {name: rows.predicted[name] for name in models} if len(models) > 1 else rows.predicted[models[0]]
         )
@@ -335,7 +338,12 @@ def open_rows(
     else:
         for name in ("score", "pred", "target", "nightly"):
             if getattr(options, name) is not None:
-                raise ValueError(f"{option('probabilities')} and {option(name)} exclude each other")
+                why = (
+                    f": nights have no class probabilities, so give the predicted classes as {option('pred')}"
+                    if name == "nightly"
+                    else ""
+                )
+                raise ValueError(f"{option('probabilities')} and {option(name)} exclude each other{why}")
     _check_costs(rules, options)
     refuse_class_rankings(data)
     if counts_of_classes(data):

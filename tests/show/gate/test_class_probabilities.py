@@ -63,9 +63,13 @@ def test_segments_and_classes_in_order() -> None:
         (
             {**ONE, "nightly": "state.json", "night": "monday"},
             "accuracy >= 0.5",
-            "probabilities and nightly exclude each other",
+            "probabilities and nightly exclude each other: nights have no class probabilities",
         ),
-        ({**ONE, "plan": True}, "accuracy >= 0.5 assuming 0.6", "plan goes with score or pred"),
+        (
+            {**ONE, "plan": True},
+            "accuracy >= 0.5 assuming 0.6",
+            "plan goes with score or pred, not probabilities: for accuracy",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(options: dict[str, Any], rule: Any, message: str) -> None:
