@@ -86,7 +86,7 @@ class ClassScoresSummary(Summary):
     Ranges from 2^-6 to 1 - 2^-6 have equal width, and shorter ones follow towards 0 and 1. By default this width is
     2^-14; bounds of an AUC are then typically 1e-5 to 1e-4 apart. Counts by range and true class take 8 n^2 bytes per
     range for n classes (22 MB for 10 classes). They are limited to 64 MiB, so there are fewer ranges for more than 17
-    classes (width 2^-8 for 100 classes, so bounds of M are up to 0.01 apart), and more than 244 classes have no metrics
+    classes (width 2^-8 for 100 classes, where bounds of M can be 0.02 apart), and more than 244 classes have no metrics
     of pairs of classes. Areas of each class against the rest use separate counts of 32 n bytes per range (at most
     128 MiB), which are finer. The matrix of predicted classes takes 24 n^2 bytes.
 

@@ -67,7 +67,7 @@ def class_costs(
     rng: Any = None,
     progress: bool = False,
 ) -> ClassCosts:
-    """Compute what decisions of least expected cost cost, compared with the most probable class and with a constant.
+    """Compute the mean cost of decisions by least expected cost, compared with the most probable class and a constant.
 
     Each row gets the action with the least expected cost by the row's probabilities. The result has the actions, their
     mean cost with an interval, in all rows and by class, and paired differences from two simpler rules: the most

@@ -520,7 +520,7 @@ class Engine:
     ) -> Any:
         """Count the probabilities of several classes, for metrics that are exact or have certified bounds.
 
-        Workers return a few megabytes each.
+        Workers return about 3 MB each for 10 classes, and 12 MB for 100.
 
         Parameters
         ----------
@@ -542,7 +542,7 @@ class Engine:
             Column with the number of copies of each row (integers). Not allowed with `sample_weight`.
         by : str, optional
             Column of values that divide the rows. If given, a dict by value is returned. Each worker keeps a summary
-            per value, of 22 MB for 10 classes.
+            per value, of 27 MB for 10 classes.
         n_bins, cells
             As for `ClassScoresSummary`.
         on_missing_label : {"raise", "drop"}

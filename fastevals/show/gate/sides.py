@@ -286,9 +286,7 @@ def _without_interval(value: float | Certified) -> Evidence:
     if math.isnan(float(value)):
         why = "the metric is undefined"
     else:
-        why = (
-            "counts give no interval of it, because they do not tell which probabilities belong to one row: judge rows"
-        )
+        why = "counts do not record which probabilities belong to one row, so it has no interval: judge the rows"
     if isinstance(value, Certified):
         why += f" (on these rows it is between {value.low:.6g} and {value.high:.6g})"
     return Evidence(float(value), math.nan, "", lambda _: NOWHERE).without(why)

@@ -48,7 +48,7 @@ def test_areas_are_undecided_and_the_reason_has_their_bounds() -> None:
     assert found["outcome"] == "undecided"
     bounds = summary.metric("roc_auc")
     assert f"(on these rows it is between {bounds.low:.6g} and {bounds.high:.6g})" in found["reason"]
-    assert "judge rows" in found["reason"]
+    assert "judge the rows" in found["reason"]
     (found,) = judged(counted(slice(0, 40)), "log_loss <= 9")
     assert (found["outcome"], found["reason"]) == ("undecided", "only 40 rows: bounds need at least 50")
 
