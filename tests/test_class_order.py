@@ -123,3 +123,18 @@ def test_no_call_takes_columns_of_other_classes_by_place() -> None:
         in_a_summary(names, names)
     with pytest.raises(ValueError, match=r"m.* has no column of class 'c'; its classes are 'b', 'a', 'd'"):
         in_a_report(names, classes=ABC)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["0", "1", "2"], ["column_0", "column_1", "column_2"]])
+def test_default_names_in_a_report_follow_the_given_classes(names: list[Any]) -> None:
+    y = np.append([0, 1, 2], np.random.default_rng(1).integers(0, 3, 57))
+    p = 0.8 * np.eye(3)[y] + 0.1
+    p /= p.sum(axis=1, keepdims=True)
+    given = pd.DataFrame(p[:, [1, 2, 0]], columns=names)
+    found = fastevals.report({"y": y}, label="y", probabilities={"m": given}, classes=[1, 2, 0], n_resamples=0)
+    assert found.to_dict()["blocks"][0]["models"][0]["metrics"]["accuracy"] == 1
+
+
+def test_a_pattern_is_no_array() -> None:
+    with pytest.raises(ValueError, match=r"must map a model to its array, got 'p_\*' for 'p'; patterns of columns go"):
+        fastevals.report({"y": [0, 1], "p_0": [1, 0], "p_1": [0, 1]}, label="y", probabilities={"p": "p_*"})

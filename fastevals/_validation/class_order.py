@@ -34,6 +34,12 @@ def class_order(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | None
     return None
 
 
+def are_default_names(names: Sequence[Any]) -> bool:
+    """Return whether names are those of columns to which nobody gave a name, so that they name no labels."""
+    texts = as_texts(list(names))
+    return texts in [[f"{start}{k}" for k in range(len(texts))] for start in DEFAULTS]
+
+
 def order_of_columns(shown: str, names: Sequence[Any], labels: Sequence[Any], *, are_given: bool = False) -> list[int]:
     """Return the place of each label's column: by name, or the columns as they are if no name is one of a label.
 
@@ -56,7 +62,7 @@ def order_of_columns(shown: str, names: Sequence[Any], labels: Sequence[Any], *,
     """
     texts, wanted = as_texts(list(names)), as_texts(list(labels))
     as_they_are = list(range(len(texts)))
-    if texts in [[f"{start}{k}" for k in as_they_are] for start in DEFAULTS]:
+    if are_default_names(texts):
         return as_they_are
     order = class_order(names, labels)
     if order is not None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals._naming import option
 from fastevals._options import row_at, show
-from fastevals._validation.arrays import as_array, holds_numbers, is_arrow, is_frame, named_columns
+from fastevals._validation.arrays import as_array, frame_names, holds_numbers, is_arrow, is_frame, named_columns
+from fastevals._validation.class_order import are_default_names
 from fastevals.reading.class_columns import ANY, ClassColumns
 from fastevals.reading.sources import ArrayBatch, Piece, Source, check_columns, is_path
 
@@ -110,7 +111,8 @@ def _named_apart(found: Sequence[ModelColumns], others: Collection[str]) -> list
 def add_arrays(data: Any, arrays: Mapping[Any, Any]) -> tuple[dict[str, Any], list[str | ModelColumns]]:
     """Add models' matrices to columns by name; return all columns, and where each model's are.
 
-    A frame's columns are named by class; a matrix of shape (n_samples, n_classes) becomes a column of lists.
+    A frame's columns are named by class, unless they have default names; a matrix of shape (n_samples, n_classes)
+    becomes a column of lists.
     """
     columns = None if is_path(data) or isinstance(data, (list, tuple)) else named_columns("data", data)
     if columns is None:
@@ -120,7 +122,12 @@ def add_arrays(data: Any, arrays: Mapping[Any, Any]) -> tuple[dict[str, Any], li
     columns, found = {str(name): column for name, column in columns.items()}, list[str | ModelColumns]()
     for key, values in arrays.items():
         model = str(key)
-        if is_frame(values):
+        if isinstance(values, str):
+            raise ValueError(
+                f"{option(ROLE)} must map a model to its array, got {values!r} for {model!r}; patterns of columns go "
+                "in a list, and what stands before * names the model"
+            )
+        if is_frame(values) and not are_default_names(frame_names(values)):
             of_classes = {str(name): column for name, column in (named_columns(model, values) or {}).items()}
             names = {label: f"{model}[{label}]" for label in of_classes}
             columns |= {names[label]: column for label, column in of_classes.items()}
