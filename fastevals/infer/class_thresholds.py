@@ -202,11 +202,10 @@ def class_thresholds(
     -----
     The thresholds are chosen by coordinate ascent: given the thresholds of the other classes, a sweep over the rows
     finds the best threshold of one class exactly, and the classes take turns until a pass over all of them improves
-    the metric by less than 0.01 %. The ascent
-    starts from equal thresholds and from thresholds that are proportional to the classes' shares, which are best for
-    the balanced accuracy of calibrated probabilities. The result is never worse than the most probable class on these
-    rows, but it may be a local maximum. A threshold lies halfway (on the scale of logarithms) between the two values
-    at which a prediction would change.
+    the metric by less than 0.01 %. The ascent starts from equal thresholds and from thresholds that are proportional to
+    the classes' shares, which are best for the balanced accuracy of calibrated probabilities. The result is never worse
+    than the most probable class on these rows, but it may be a local maximum. A threshold lies halfway (on the scale of
+    logarithms) between the two values at which a prediction would change.
 
     A metric of the rows that chose the thresholds is optimistic. So `estimate` is cross-fitted: each fold is predicted
     with thresholds chosen on the other folds. Its interval resamples the rows with these predictions. It estimates

@@ -472,7 +472,7 @@ class ClassRankings(BaseClassRankings, Result):
         Parameters
         ----------
         k : int
-            Number of classes. Of classes with equal scores, the first ones count as higher.
+            Number of classes, 3 by default. Of classes with equal scores, the first ones count as higher.
 
         Returns
         -------

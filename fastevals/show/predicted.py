@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._naming import dropping, option
 from fastevals._options import listed, naming_rows, show
+from fastevals._text import count_of
 from fastevals._validation.arrays import as_scores, check_finite, plain_text
 from fastevals._validation.class_order import class_order
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
@@ -211,11 +212,11 @@ def _labels_in_order(
         labels = of_first if of_first is not None else present
     for each in models:
         if len(each.columns) != len(labels):
-            hint = "" if given is not None or each.classes is not None else f"; {option('classes')} names their classes"
-            what = "classes" if given is not None or of_first is not None else f"labels in {name}"
+            n, are_labels = len(each.columns), given is None and of_first is None
+            what = f"labels in {name}" if are_labels else "classes"
+            hint = f"; {option('classes')} names classes without rows, too" if are_labels and n > len(labels) else ""
             raise ValueError(
-                f"{each.shown} has {len(each.columns)} columns, but there are {len(labels)} {what}: "
-                f"{listed(labels)}{hint}"
+                f"{each.shown} has {count_of(n, 'column')}, but there are {len(labels)} {what}: {listed(labels)}{hint}"
             )
     return labels
 

@@ -538,9 +538,10 @@ def few_rows_caution(class_sizes: tuple[int, int]) -> str:
     rarer = min(class_sizes)
     if rarer >= FEW_ROWS:
         return ""
+    rows = f"only {count_of(rarer, 'row')}" if rarer else "no rows"
     return (
-        f"one class has only {count_of(rarer, 'row')}, and with fewer than {FEW_ROWS}, such intervals cover the true "
-        "value too rarely: use more rows of that class, or allow for wider limits"
+        f"one class has {rows}, and with fewer than {FEW_ROWS}, such intervals cover the true value too rarely: use "
+        "more rows of that class, or allow for wider limits"
     )
 
 
