@@ -194,7 +194,7 @@ def cost_threshold(
 
 
 def _named_costs(frame: Any, y_prob: Any, labels: Any, n_classes: int) -> NDArray[Any]:
-    """Return a frame's costs: rows in the order of the classes of the probabilities, columns in that of the labels.
+    """Return a frame's costs: rows ordered like the classes of the probabilities, columns like the labels.
 
     Rows stay where they are if the index has none of the names of classes.
     """

@@ -265,7 +265,7 @@ def class_scores_summary(
         As for `ranking`.
     probabilities : str, sequence of str, or mapping of label to str
         Columns of the probability of each class: a pattern such as ``"p_*"``, whose ``*`` matches the name of the
-        class; or the columns, in the order of `classes` unless their names are those of the classes; or the column of
+        class; or the columns, in the order of `classes` unless they are named by the classes; or the column of
         each class; or the name of a column of lists.
     classes : sequence of label, optional
         The classes in order. For a pattern, the default is the order of the columns; a column of lists requires it.

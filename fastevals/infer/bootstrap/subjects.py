@@ -139,7 +139,7 @@ def make_sample(
     if kind is TARGETS and is_matrix(predictions):
         raise ValueError(
             f"metrics: {next(iter(specs))} is a metric of predicted numbers, one per row, but the second array has a "
-            "column for each class; its metrics are those of classes, such as 'roc_auc', 'log_loss' or 'accuracy'"
+            "column for each class: use a metric of classes, such as 'roc_auc', 'log_loss' or 'accuracy'"
         )
     is_repeated = kind in (TARGETS, QUANTILES) or (design.groups is not None and kind is not CLASSES)
     if design.frequency_weight is not None and is_repeated:

@@ -529,7 +529,7 @@ class Engine:
             Column of the true class.
         probabilities : str, sequence of str, or mapping of label to str
             Columns of the probability of each class: a pattern such as ``"p_*"``, whose ``*`` matches the name of the
-            class; or the columns, in the order of `classes` unless their names are those of the classes; or the column
+            class; or the columns, in the order of `classes` unless they are named by the classes; or the column
             of each class; or the name of a column of lists, or of vectors such as the ``probability`` of Spark's
             models.
         classes : sequence of label, optional

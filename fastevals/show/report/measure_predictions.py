@@ -71,7 +71,7 @@ NORMAL = "normal"
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",
-    "probabilities": "Thresholds and costs of single classes, each against the rest, are only on pages.",
+    "probabilities": "Thresholds and costs of single classes, each against the rest, are on pages.",
     "targets": "Predicted numbers have errors but no classes, so there are no costs or thresholds.",
 }
 
