@@ -56,6 +56,13 @@ RULES: list[tuple[list[Any], list[Any], bool, Any]] = [
     (["p(ant)", "p(arc)", "p(ape)"], ["ant", "arc", "bee"], False, None),
     (["p_1", "p_2", "p_3"], [0, 1, 2], False, None),
     (["1.0", "2.0", "3.0"], [0, 1, 2], False, None),
+    (["P_C", "P_A", "P_B"], ABC, False, [1, 2, 0]),  # another case
+    (["C", "A", "b"], ABC, True, [1, 2, 0]),
+    (["c", "a", "b"], ["A", "B", "C"], False, [1, 2, 0]),
+    (["TRUE", "FALSE"], [False, True], False, [1, 0]),
+    (["b", "a", "B"], ["a", "b", "B"], False, [1, 0, 2]),
+    (["A", "B", "D"], ABC, False, None),
+    (["B", "A", "D"], ABC, True, None),
 ]
 
 

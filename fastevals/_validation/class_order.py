@@ -48,7 +48,8 @@ def order_of_columns(shown: str, names: Sequence[Any], labels: Sequence[Any], *,
     shown : str
         The columns in messages.
     names : sequence
-        As for `class_order`. The default names 0, 1, 2, ... and column_0, column_1, ... name no labels.
+        As for `class_order`, or in other case, such as Cat for cat. The default names 0, 1, 2, ... and column_0,
+        column_1, ... name no labels.
     labels : sequence of label
         As many as names.
     are_given : bool
@@ -65,10 +66,13 @@ def order_of_columns(shown: str, names: Sequence[Any], labels: Sequence[Any], *,
     if are_default_names(texts):
         return as_they_are
     order = class_order(names, labels)
+    if order is None and len(set(_in_one_case(wanted))) == len(wanted):
+        names, labels = _in_one_case(texts), _in_one_case(labels)
+        order = class_order(names, labels)
     if order is not None:
         return order
     for spelled in _spellings(labels):
-        for found in _inner_parts(texts):
+        for found in _inner_parts(as_texts(list(names))):
             known = set(spelled).intersection(found)
             if known and not (are_given and all(a == b for a, b in zip(found, spelled, strict=True) if a in known)):
                 raise ValueError(
@@ -82,6 +86,11 @@ def without_ends(names: Sequence[Any]) -> list[str]:
     """Return names without the start and the end that all of them share."""
     texts = as_texts(list(names))
     return _cut(texts, *map(len, _shared_ends(texts)))
+
+
+def _in_one_case(values: Sequence[Any]) -> list[Any]:
+    """Return text without upper case, and other values as they are."""
+    return [each.casefold() if isinstance(each, str) else each for each in values]
 
 
 def _spellings(labels: Sequence[Any]) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import option
-from fastevals._options import check_integer, show
+from fastevals._options import check_integer, listed, show
 from fastevals.reading.columns import ColumnRoles, NamedColumns
 from fastevals.reading.rows import Batch, Rows
 from fastevals.reading.sources import Piece, Source
@@ -36,6 +36,7 @@ class ClassRowReader(ClassReader):
         self._roles, self._options = roles, options
         self.class_names = None if options.classes is None else list(options.classes)
         self.are_ordered, self.is_normalized = options.ordered, options.normalize
+        self.has_begun = False  # whether earlier rows have settled the order of the classes
         unnamed = next((each for each in roles.class_columns if each.classes is None), None)
         if unnamed is not None and self.class_names is None:
             raise ValueError(
@@ -59,12 +60,14 @@ class ClassRowReader(ClassReader):
         for place, arrays in self.checked(piece):
             columns = {name: self._values(name, arrays[name]) for name in (self.label, *self.scores)}
             order = ordered_categories(arrays[self.label])
+            if self.has_begun:
+                self._check_order(order, place.row(0))
             read = read_probabilities(
                 NamedColumns(columns, place.row, categories={} if order is None else {self.label: order}),
                 self.label, self._roles.class_columns, classes=self.class_names, ordered=self.are_ordered,
                 normalize=self.is_normalized,
             )  # fmt: skip
-            self.class_names, self.are_ordered = read.labels, read.are_ordered
+            self.class_names, self.are_ordered, self.has_begun = read.labels, read.are_ordered, True
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
             values = tuple(self._values(name, arrays[name]) for name in self.segments.columns)
             matrices = tuple(read.predicted[name] for name in self.models)
@@ -77,6 +80,18 @@ class ClassRowReader(ClassReader):
                 yield rows
         self.n_rows[piece.name], self._weightless[piece.name] = n_kept, n_weightless
 
+    def _check_order(self, order: list[Any] | None, where: str) -> None:
+        """Raise unless ordered categories, or None, order the classes as earlier rows did."""
+        known, options = self.class_names or [], self._options
+        is_same = order is None or options.classes is not None or [each for each in order if each in known] == known
+        if is_same and bool(options.ordered or order) == self.are_ordered:
+            return
+        raise ValueError(
+            f"{self.names[self.label]} must have the same ordered categories in all rows, got "
+            f"{_listed_order(known if self.are_ordered else None)} in what was read first and {_listed_order(order)} "
+            f"at {where}; {option('classes')} and {option('ordered', True)} give an order"
+        )
+
     def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
         weights = super()._weights(array, place)
         odd = weights != np.trunc(weights)
@@ -87,6 +102,10 @@ class ClassRowReader(ClassReader):
                 f"{show(weights[row])} at {place.row(row)}: multiply them by a constant and round"
             )
         return weights
+
+
+def _listed_order(order: list[Any] | None) -> str:
+    return listed(order) if order else "none"
 
 
 def count_probabilities(
@@ -113,4 +132,5 @@ def count_probabilities(
     cells = CLASS_CELLS if cells is None else check_integer(option("cells"), cells, low=LEAST_RANGES, high=MOST_CELLS)
     if before is not None:
         reader.class_names, reader.are_ordered = before.classes.tolist(), before.are_ordered
+        reader.has_begun = True
     return count_in_rounds(reader, partial(count_classes, reader, cells=cells, progress=progress), before, store)

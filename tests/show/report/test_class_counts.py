@@ -312,6 +312,30 @@ def test_extreme_data_are_counted(tmp_path: Path) -> None:
 # Files beyond memory --------------------------------------------------------------------------------------------------
 
 
+def test_files_that_order_their_categories_in_other_ways_are_refused(tmp_path: Path) -> None:
+    def write(name: str, order: list[str] | None) -> str:
+        frame = FRAME.copy()
+        if order:
+            frame["y"] = pd.Categorical(frame["y"], categories=order, ordered=True)
+        frame.to_parquet(tmp_path / name, row_group_size=300)
+        return str(tmp_path / name)
+
+    up, down, plain = write("a.parquet", NAMES), write("b.parquet", NAMES[::-1]), write("c.parquet", None)
+    again = write("d.parquet", NAMES)
+    call: dict[str, Any] = {"label": "y", "probabilities": "forest_*", "approximate": True, "n_resamples": 0}
+    assert report([up, again], **call)["ordered"]
+    for files, words in (
+        ([up, down], r"got 'owl', 'cat', 'dog', 'yak' in what was read first and 'yak', .* at row 0 .*b.parquet"),
+        ([up, plain], "first and none at row 0"),
+        ([plain, up], r"got none in what was read first and 'owl', .*classes and ordered=True give an order"),
+    ):
+        with pytest.raises(ValueError, match=rf"label .y. must have the same ordered categories in all .*{words}"):
+            report(files, **call)
+        told = report(files, **call, classes=NAMES, ordered=True)
+        assert told["classes"] == NAMES
+        assert told["blocks"][0]["models"][0]["metrics"]["ranked_probability_score"] > 0
+
+
 def test_files_that_do_not_fit_in_memory_are_counted(folder: Path, whole: Path) -> None:
     options: dict[str, Any] = {**CALL, "n_resamples": 99}
     counted = report(whole, n_resamples=99)["blocks"]
