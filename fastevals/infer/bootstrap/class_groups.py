@@ -3,7 +3,8 @@
 The rows are divided at random into `GROUPS_DRAWN` groups. What a metric is computed from is added up by group: sums for
 means and calibration errors, and influences for areas, which are their derivatives by the mass of each row (Hampel
 1974, doi:10.1080/01621459.1974.10482962). So scores are sorted once, and a replicate costs as many steps as there are
-groups. Groups add an error of 1 % to standard errors. Areas are linear in the draws, which is accurate for many rows.
+groups. Groups add an error of 1 % to standard errors. Areas are linear in the draws, which is accurate for many rows of
+each class: with 50 of 21,000 rows, the standard error of the average precision is 12 % too low, with 200 it is right.
 Metrics of predicted classes are drawn by the cells of their matrix, exactly.
 """
 
