@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import fastevals
 from fastevals.reading.columns import ColumnRoles, join_columns
 from fastevals.reading.csv import CsvForm
 from fastevals.reading.files import open_source
@@ -224,3 +225,14 @@ def test_arrays_go_with_data_in_memory(tmp_path: Path) -> None:
     for data in (str(tmp_path / "p.csv"), [str(tmp_path / "p.csv")]):
         with pytest.raises(ValueError, match="arrays, which go with data in memory"):
             read(data, {"m": P})
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, lambda p: p.tolist()])
+def test_an_array_alone_is_of_one_model(form: Any) -> None:
+    y = np.arange(60) % 3
+    p = 0.2 + 0.4 * np.eye(3)[y]
+    options: dict[str, Any] = {"label": "y", "n_resamples": 99}
+    found = fastevals.report({"y": y}, probabilities=form(p), **options)
+    named = fastevals.report({"y": y}, probabilities={"model": p}, **options)
+    assert found.to_dict()["blocks"] == named.to_dict()["blocks"]
+    assert fastevals.gate({"y": y}, label="y", probabilities=form(p), rules=["accuracy >= 0.5"]).to_dict()["rules"]

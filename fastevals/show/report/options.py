@@ -46,9 +46,10 @@ class ReportOptions:
         `target`.""", repeats=True, is_column=True)
     probabilities: Any = own(
         "P", "a model's columns of class probabilities, 'p_*'",
-        """str, sequence of str, or mapping of str to array-like: Probabilities of classes instead of scores, one entry
-        per model: a pattern such as ``"forest_*"``, whose ``*`` stands for the class in the names of columns; a column
-        of lists; or, by model, arrays of shape (n_samples, n_classes) and frames with a column per class.""",
+        """str, sequence of str, array-like, or mapping of str to array-like: Probabilities of classes instead of
+        scores, one entry per model: a pattern such as ``"forest_*"``, whose ``*`` stands for the class in the names of
+        columns; a column of lists; or, by model, arrays of shape (n_samples, n_classes) and frames with a column per
+        class. An array alone is of a model named "model".""",
         repeats=True)
     classes: Sequence[Any] | None = own(
         "LABELS", "classes of --probabilities in order: low,middle,high",

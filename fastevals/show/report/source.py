@@ -19,6 +19,7 @@ from fastevals._validation.arrays import (
     as_frequencies,
     as_weights,
     check_one_weight,
+    is_matrix,
 )
 from fastevals._validation.labels import Classes
 from fastevals.infer.bootstrap.bootstrap import bootstrap
@@ -115,6 +116,7 @@ from fastevals.show.report.streams import (
 )
 from fastevals.show.report.trend import make_trend
 
+THE_MODEL = "model"  # name of the only model, if none was given
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
@@ -459,6 +461,8 @@ def read_predictions(source: Source, roles: ColumnRoles, options: ReportOptions)
 def given_models(data: Any, options: ReportOptions) -> tuple[Any, tuple[Any, ...]]:
     """Return the data with the arrays of --probabilities, if they are arrays, and where each model's columns are."""
     given = options.probabilities
+    if not isinstance(given, (Mapping, str)) and is_matrix(given):
+        given = {THE_MODEL: given}
     if isinstance(given, Mapping):
         if options.against is not None:
             raise ValueError(f"{option('against')} goes with {option('probabilities')} that name columns, not arrays")
@@ -467,8 +471,8 @@ def given_models(data: Any, options: ReportOptions) -> tuple[Any, tuple[Any, ...
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
         raise ValueError(
-            f"{option('probabilities')} must be a pattern such as 'p_*', a column of lists, several of these, or a "
-            f"mapping of models to arrays, got {show(given)}"
+            f"{option('probabilities')} must be a pattern such as 'p_*', a column of lists, several of these, an "
+            f"array of shape (n_samples, n_classes), or a mapping of models to arrays, got {show(given)}"
         )
     return data, tuple(names)
 
