@@ -18,7 +18,7 @@ from fastevals import (
     num_threads,
 )
 from fastevals._validation.labels import as_labels
-from fastevals.infer.bootstrap import subjects
+from fastevals.infer.bootstrap import label_samples, subjects
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.measure.metric_specs import parse_metrics
 from tests.strategies import BOUNDED
@@ -113,7 +113,7 @@ def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
     asked, design = parse_metrics(METRICS), subjects.SamplingDesign(stratified=stratified)
     values, replicates = [], []
     for most, kind in ((10**9, MatrixSample), (0, LabelSample)):
-        monkeypatch.setattr(subjects, "MANY_CELLS", most)
+        monkeypatch.setattr(label_samples, "MANY_CELLS", most)
         sample = subjects.make_prediction_sample(y, predicted, asked, design)
         assert type(sample) is kind
         values.append(sample.estimates())
