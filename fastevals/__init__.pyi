@@ -358,10 +358,10 @@ def gate(
         Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
     pred : str or sequence of str
         Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
-    probabilities : str, sequence of str, or mapping of str to array-like
+    probabilities : str, sequence of str, array-like, or mapping of str to array-like
         Probabilities of classes instead of scores, one entry per model: a pattern such as ``"forest_*"``, whose ``*``
         stands for the class in the names of columns; a column of lists; or, by model, arrays of shape (n_samples,
-        n_classes) and frames with a column per class.
+        n_classes) and frames with a column per class. An array alone is of a model named "model".
     classes : sequence of label, optional
         The classes in order, which a column of lists or an array needs if its columns are not in the order of sorted
         labels.
@@ -525,10 +525,10 @@ def report(
         Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
     pred : str or sequence of str
         Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
-    probabilities : str, sequence of str, or mapping of str to array-like
+    probabilities : str, sequence of str, array-like, or mapping of str to array-like
         Probabilities of classes instead of scores, one entry per model: a pattern such as ``"forest_*"``, whose ``*``
         stands for the class in the names of columns; a column of lists; or, by model, arrays of shape (n_samples,
-        n_classes) and frames with a column per class.
+        n_classes) and frames with a column per class. An array alone is of a model named "model".
     classes : sequence of label, optional
         The classes in order, which a column of lists or an array needs if its columns are not in the order of sorted
         labels.
