@@ -15,7 +15,7 @@ DEFAULTS = ("", "column_")  # followed by 0, 1, 2, ..., the names of columns to 
 
 
 def class_order(names: Sequence[Any], labels: Sequence[Any]) -> list[int] | None:
-    """Return the place of each label's column; None unless the names are those of the labels, one column per label.
+    """Return the place of each label's column; None unless each label has one column, and its name is the label.
 
     Parameters
     ----------

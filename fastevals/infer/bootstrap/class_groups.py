@@ -207,12 +207,12 @@ class _Grouping:
         self._kept: dict[Hashable, Any] = {}
         self._class_mass = np.bincount(self._codes, self._weights, minlength=self._n_classes).astype(np.float64)
 
-    def sums(self, values: NDArray[Any] | None = None, rows: Any = slice(None)) -> Floats:
+    def sums(self, values: NDArray[Any] | None = None) -> Floats:
         """Return the sum over the rows of each group of values times the rows' mass."""
-        mass = None if self._weights is None else self._weights[rows]
+        mass = self._weights
         if values is not None:
             mass = values if mass is None else values * mass
-        return np.bincount(self._groups[rows], mass, minlength=self.n).astype(np.float64)
+        return np.bincount(self._groups, mass, minlength=self.n).astype(np.float64)
 
     @cached_property
     def mass(self) -> Floats:
@@ -362,5 +362,5 @@ class _Draws:
         return self._added[id(sums)]
 
     def moved(self, values: Floats, changes: Floats) -> Floats:
-        """Return values plus the influences of the groups that were drawn; those of all groups add up to 0."""
+        """Return values plus the influences of the drawn groups; the influences of all groups add up to 0."""
         return values + self.added(changes)

@@ -58,7 +58,7 @@ def measure_each_class(
 ) -> dict[int, ModelNumbers]:
     """Return a model's numbers, counts and calibration for each listed class against the rest, by place.
 
-    By default the calibration is that of the counts, which then must have each score.
+    By default the calibration is computed from the counts, which must then have a row for each distinct score.
     """
     most = int(np.clip(THRESHOLDS_IN_ALL // (n_models * max(len(listed), 1)), FEWEST_THRESHOLDS, MOST_THRESHOLDS))
     found = {}

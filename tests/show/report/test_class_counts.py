@@ -1,4 +1,4 @@
-"""Reports on counted class probabilities: exact numbers equal those of the rows, and bounds hold the others."""
+"""Reports on counted class probabilities: numbers equal those of the rows, or have bounds that contain them."""
 
 from __future__ import annotations
 
