@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import fastevals
-from fastevals.scale import CertifiedRanking, RankingSummary
+from fastevals.scale import CertifiedRanking, ClassScoresSummary, RankingSummary
 from fastevals.show import warm_up
 from fastevals.show.cli import main
 from tests import snapshots
@@ -38,6 +38,11 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "net_benefit": ((0.2,), {}),
     "standard_error": (("mean_squared_error",), {}),
     "threshold_for": ((), {"recall": 0.9}),
+}
+MEANS_OF_CLASSES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "confidence_interval": (("log_loss",), {}),
+    "metric": (("log_loss",), {}),
+    "standard_error": (("log_loss",), {}),
 }
 APART = {
     "counts",
@@ -70,11 +75,12 @@ SIZES = (warm_up.FEW_ROWS, warm_up.MANY_ROWS)
 
 def read_all(found: Any, *, without: frozenset[str] = frozenset()) -> None:
     """Read each public property, and call each public method, with `ARGUMENTS` if it needs any."""
+    given = ARGUMENTS | MEANS_OF_CLASSES if isinstance(found, ClassScoresSummary) else ARGUMENTS
     for name in sorted(set(dir(found)) - APART - without):
         if not name.startswith("_") and not name.isupper():
             value = getattr(found, name)
             if callable(value):
-                arguments, options = ARGUMENTS.get(name, ((), {}))
+                arguments, options = given.get(name, ((), {}))
                 value(*arguments, **options)
 
 

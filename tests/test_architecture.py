@@ -40,6 +40,7 @@ LAYERS = (
     "datasets",
     "scale",
     "show",
+    "integrations",
     "chapter",
     "__init__ __main__",
 )
@@ -79,7 +80,7 @@ def imported_from_above(path: Path) -> list[str]:
             continue
         version = ["fastevals.__version__"]
         up += [name for name in imported if layer(name) > own and name not in version]
-    if {"show", "chapter"} & {*path.parts}:  # these use the public names
+    if {"show", "integrations", "chapter"} & {*path.parts}:  # these use the public names
         up = [name for name in up if layer(name) < ROOF]
     return up
 

@@ -162,12 +162,17 @@ def _rankings(data: _Data) -> None:
 
 
 def _every_curve_and_area(ranking: Any) -> None:
+    from fastevals.measure.registry import METRICS
+
     ranking.roc_auc(), ranking.roc_auc(max_fpr=0.1), ranking.average_precision(), ranking.pr_auc()
     ranking.pr_auc(interpolation="linear"), ranking.rank_loss(), ranking.ks_statistic(), ranking.equal_error_rate()
     ranking.equal_error_rate(on_hull=True), ranking.break_even_point(), ranking.best_threshold("f1")
     ranking.threshold_for(recall=0.9), ranking.confusion_at([0.25, 0.5]), ranking.expected_cost(0.5)
     curves = {entry.name: entry.of_ranking(ranking) for entry in CURVES.values() if entry.needs != "probabilities"}
     curve, costs = curves["roc"], curves["cost"]
+    for entry in METRICS.values():
+        if entry.of == "ranking":
+            entry(ranking.counts)
     curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
 
 
@@ -355,8 +360,11 @@ def _summaries(data: _Data) -> None:
         _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
         _summed(ConfusionSummary(), *labels, **weights).matrix()
         for cells in (256, 2**15):
-            classes = _summed(ClassScoresSummary(cells=cells), data.classes, data.probabilities, **weights)
-            classes.metric("hand_till"), classes.metric("roc_auc"), classes.metric("average_precision")
+            classes = _summed(
+                ClassScoresSummary(range(4), ordered=True, cells=cells), data.classes, data.probabilities, **weights
+            )
+            for name in ("hand_till", "roc_auc", "average_precision", "ranked_probability_score"):
+                classes.metric(name)
         _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")
         groups = _summed(GroupSummary(), data.y, data.scores, data.groups, **weights)
         groups.auc(interval=None if "sample_weight" in weights else "delong"), groups.rankings()[0].roc_auc()
