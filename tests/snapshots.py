@@ -310,7 +310,7 @@ def groups() -> Any:
 
 @case
 def queries() -> Any:
-    names = ["ndcg@5", "dcg", "map", "mrr@3", "recall@5", "precision@5", "hit_rate@1"]
+    names = ["ndcg@5", "dcg", "map", "mrr@3", "recall@5", "precision@5", "hit_rate@1", "f1@5", "r_precision"]
     return {
         "values": fastevals.query_metrics(Y, SCORES, GROUPS, names),
         "bootstrap": fastevals.query_metrics(

@@ -14,8 +14,8 @@ from fastevals._kernels.sorting import sort_keys, sort_pairs
 
 COUNTED = 192  # relevant documents up to which counting the documents above each is faster than sorting
 GRADES = 64  # integer gains below this are counted instead of sorted
-DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS = range(6)
-SUMS = 6
+DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS, FULL_HITS = range(7)
+QUERY_SUMS = 7
 SHIFT = np.uint64(6)
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits differ, so a shift by n bits reveals n
 BIT = np.zeros(64, dtype=np.int64)
@@ -99,14 +99,14 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
 
 
 @inline_kernel
-def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
-    """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend.
+def sum_ranked(n, n_relevant, cuts, discounts, marks, sizes, counts, totals, out):
+    """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend. FULL_HITS are the hits in n_relevant ranks.
 
     If r of the m documents of a tie are relevant, the document at each of the tie's ranks is relevant with
     probability r / m. If it is, each higher-ranked document of the tie is relevant with probability (r - 1) / (m - 1).
     """
     c = 0
-    dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
+    dcg, precisions, reciprocal, missed, seen, full = 0.0, 0.0, 0.0, 1.0, 0, 0.0
     for word in range((n >> 6) + 1):
         left = marks[word]
         while left and c < cuts.size:
@@ -114,10 +114,11 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
             left ^= lowest
             rank = 64 * word + BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
             while c < cuts.size and cuts[c] <= rank:
-                write_sums(out, c, dcg, np.float64(seen), reciprocal, missed, precisions)
+                write_sums(out, c, dcg, np.float64(seen), reciprocal, missed, precisions, full)
                 c += 1
             r, m = counts[rank], sizes[rank]
             if m == 1:  # same as below, without divisions by 1
+                full += rank < n_relevant
                 dcg += totals[rank] * discounts[rank]
                 precisions += (seen + 1) / (rank + 1)
                 if seen == 0:
@@ -126,6 +127,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
                 continue
             chance, gain = r / m, totals[rank] / m
             others = (r - 1) / (m - 1)
+            full += chance * min(max(n_relevant - rank, 0), m)
             for j in range(m):
                 dcg += gain * discounts[rank]
                 precisions += chance * (seen + 1 + j * others) / (rank + 1)
@@ -134,21 +136,22 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
                     missed *= max(m - j - r, 0) / (m - j)
                 rank += 1
                 while c < cuts.size and cuts[c] <= rank:
-                    write_sums(out, c, dcg, seen + r * (j + 1) / m, reciprocal, missed, precisions)
+                    write_sums(out, c, dcg, seen + r * (j + 1) / m, reciprocal, missed, precisions, full)
                     c += 1
             seen += r
     for rest in range(c, cuts.size):
-        write_sums(out, rest, dcg, np.float64(seen), reciprocal, missed, precisions)
+        write_sums(out, rest, dcg, np.float64(seen), reciprocal, missed, precisions, full)
 
 
 @inline_kernel
-def write_sums(out, c, dcg, hits, reciprocal, missed, precisions):
+def write_sums(out, c, dcg, hits, reciprocal, missed, precisions, full):
     """Write all sums of a cut except the ideal DCG."""
     out[c, DCG] = dcg
     out[c, HITS] = hits
     out[c, RECIPROCAL] = reciprocal
     out[c, FOUND] = 1.0 - missed
     out[c, PRECISIONS] = precisions
+    out[c, FULL_HITS] = full  # complete at a cut past n_relevant
 
 
 @inline_kernel
@@ -189,10 +192,11 @@ def sum_queries(
     gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
     marks, n_relevant, out,
 ):  # fmt: skip
-    """Write each query's number of relevant documents, and its sums at each cut (shape: n_cuts, SUMS, n_queries).
+    """Write each query's sums at each cut (shape: n_cuts, QUERY_SUMS, n_queries).
 
-    Query q has the documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory for the longest
-    query and for GRADES counts; `own_gains` is a view of `keys`.
+    If n_relevant[q] is below 0, it becomes the number of relevant documents among the query's own. Query q has the
+    documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory for the longest query and for
+    GRADES counts; `own_gains` is a view of `keys`.
     """
     rows, row_scratch, totals = floats
     relevant, sizes, counts = integers
@@ -201,7 +205,8 @@ def sum_queries(
         size = query_scores.size
         marks[: (size >> 6) + 1] = 0
         n = find_relevant(query_gains, relevant, own_gains)
-        n_relevant[q] = n
+        if n_relevant[q] < 0:
+            n_relevant[q] = n
         if n <= COUNTED:
             count_above(n, relevant, own_gains, query_scores, split, marks, sizes, counts, totals)
         else:
@@ -209,7 +214,7 @@ def sum_queries(
                        totals)  # fmt: skip
             if ranks_ideal:
                 find_relevant(query_gains, relevant, own_gains)  # overwritten by the sort of keys
-        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
+        sum_ranked(size, n_relevant[q], cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
         if ranks_ideal:
             if not sort_grades(n, own_gains, counts):
                 sort_keys(keys[:n], scratch, cells)  # positive floats are ordered like their bits

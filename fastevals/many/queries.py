@@ -147,7 +147,7 @@ def query_metrics(
         query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
         "ndcg", "dcg", "map", "mrr" and "hit_rate" cover all ranks or, with a suffix such as "@10", the first ranks.
-        "recall@10" and "precision@10" always need a number of ranks.
+        "recall@10", "precision@10" and "f1@10" always need a number of ranks; "r_precision" has its own.
     n_relevant : mapping of query to int or to relevance, or sequence of these if `y_true` is 2-D, optional
         The number, or the relevance, of all relevant documents of each query, retrieved or not.
     gain : {"linear", "exponential"}
@@ -383,7 +383,7 @@ class _Task:
         self._gain, self._undefined = gain, float(undefined)
         self._names, named = list(specs), [spec for spec in specs.values() if isinstance(spec, MetricSpec)]
         self.entries = [METRICS[spec.name] for spec in named]
-        ks = [entry.own_options(spec.options)["k"] for entry, spec in zip(self.entries, named, strict=True)]
+        ks = [entry.own_options(spec.options).get("k") for entry, spec in zip(self.entries, named, strict=True)]
         cuts = np.array([TO_THE_END if k is None else k for k in ks], dtype=np.int64)
         self._cuts, self._cut_of = np.unique(cuts, return_inverse=True)
         array = as_array("y_true", y_true)
@@ -426,11 +426,10 @@ class _Task:
             return self._worth(relevance)
 
         def use(span: slice, relevant: Ints, sums: Floats) -> None:
-            if not self._known:
-                self.n_relevant[span] = relevant
-            elif self._wants_ideal:
+            self.n_relevant[span] = relevant
+            if self._known and self._wants_ideal:
                 sums[:, IDEAL] = self._ideal[:, span]
-            counts = self.n_relevant[span].astype(np.float64)
+            counts = relevant.astype(np.float64)
             by_cut = [
                 QuerySums(self.n_documents[span] if cut == TO_THE_END else cut, counts, *own)
                 for cut, own in zip(self._cuts.tolist(), sums, strict=True)
@@ -440,7 +439,9 @@ class _Task:
 
         ideal = self._wants_ideal and not self._known
         rows = self.queries.gather(self._relevance, as_ranks(name, given))
-        sum_by_query(self.queries.starts, *rows, self._cuts, self._discounts, use, read=read, ideal=ideal)
+        known = self.n_relevant if self._known else None
+        cuts = self._cuts, self._discounts
+        sum_by_query(self.queries.starts, *rows, *cuts, use, read=read, n_relevant=known, ideal=ideal)
         if self._undefined == self._undefined:
             values[np.isnan(values)] = self._undefined
         return values

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.groups import count_runs
-from fastevals._kernels.queries import GRADES, SUMS, scatter_rows, sum_queries
+from fastevals._kernels.queries import GRADES, QUERY_SUMS, scatter_rows, sum_queries
 from fastevals._validation.arrays import EXACT_INTEGER, FLOAT64, check_finite
 from fastevals.counting.groups import code_groups, spans
 from fastevals.counting.ordering import plain_block, sorting_space
@@ -90,6 +90,7 @@ def sum_by_query(
     use: Callable[[slice, Ints, Floats], None],
     *,
     read: Callable[[Floats, Floats], Floats] = lambda gains, scores: gains,
+    n_relevant: Ints | None = None,
     ideal: bool = True,
     split: bool = False,
 ) -> None:
@@ -106,9 +107,11 @@ def sum_by_query(
     discounts : ndarray of shape (largest,)
         Discount of each rank.
     use : callable
-        Takes a slice of queries, the number of relevant documents of each, and sums of shape (n_cuts, SUMS, n).
+        Takes a slice of queries, the number of relevant documents of each, and sums of shape (n_cuts, QUERY_SUMS, n).
     read : callable
         Checks the gains and scores of a block, and returns the gains to sum.
+    n_relevant : ndarray of int64 of shape (n_queries,), optional
+        Number of all relevant documents of each query; by default those among its documents.
     ideal : bool
         Whether to compute the ideal DCG.
     split : bool
@@ -128,7 +131,8 @@ def sum_by_query(
         rows = slice(int(own[0]), int(own[-1]))
         ranked = plain_block(scores[rows], FLOAT64)
         worth = read(plain_block(gains[rows], FLOAT64), ranked)
-        sums, relevant = np.empty((cuts.size, SUMS, own.size - 1)), np.empty(own.size - 1, dtype=np.int64)
+        sums = np.empty((cuts.size, QUERY_SUMS, own.size - 1))
+        relevant = np.full(own.size - 1, -1) if n_relevant is None else n_relevant[slice(*span)].copy()
         sum_queries(worth, ranked, own - own[0], split, ideal, cuts, discounts, *space, relevant, sums)
         use(slice(*span), relevant, sums)
 

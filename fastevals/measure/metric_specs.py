@@ -92,8 +92,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "mean_absolute_percentage_error", "r2", "pinball_loss", "mean_error". Of predicted quantiles and
         intervals: "interval_score", "weighted_interval_score", "crps", "interval_coverage", "interval_width".
         Of ranked documents by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr", "recall_at_k",
-        "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted; ``c_index``
-        is the AUC of binary labels.
+        "precision_at_k", "f1_at_k", "r_precision", "hit_rate". Usual other names, such as ``auc`` and ``mse``,
+        are accepted; ``c_index`` is the AUC of binary labels.
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed
         beforehand), ``best=`` (the threshold that is best by this or another such metric) and the constraints

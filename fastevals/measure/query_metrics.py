@@ -34,6 +34,8 @@ class QuerySums(NamedTuple):
         Whether a relevant document is among the first k; for tied scores, the probability of this.
     precisions : ndarray of shape (n_queries,)
         Sum, over the relevant documents, of the precision at the document's rank.
+    full_hits : ndarray of shape (n_queries,)
+        Relevant documents among the first n_relevant, which are all counted only if k is not below n_relevant.
     """
 
     k: Any
@@ -44,6 +46,7 @@ class QuerySums(NamedTuple):
     reciprocal_rank: Floats
     found: Floats
     precisions: Floats
+    full_hits: Floats
 
 
 def checked_k(k: Any = None) -> dict[str, Any]:
@@ -81,6 +84,16 @@ def precision(sums: QuerySums) -> Floats:
     """Return the number of relevant documents among the first k, divided by k even if there are fewer documents."""
     precisions: Floats = sums.hits / sums.k
     return precisions
+
+
+def f1(sums: QuerySums) -> Floats:
+    """Return the harmonic mean of precision and recall: twice the hits, divided by k plus the relevant documents."""
+    return _if_any_relevant(sums, 2 * sums.hits / (sums.k + sums.n_relevant))
+
+
+def r_precision(sums: QuerySums) -> Floats:
+    """Return the precision at as many ranks as there are relevant documents, where it equals the recall."""
+    return _over_relevant(sums, sums.full_hits)
 
 
 def hit_rate(sums: QuerySums) -> Floats:

@@ -391,8 +391,8 @@ def _of_queries(
     name: str, function: Callable[..., Any], aliases: str, needs: tuple[str, ...] = ("relevant",), **more: Any
 ) -> Metric:
     """Return the entry of a metric of ranked documents."""
-    checks = query_metrics.checked_k
-    return Metric(name, name, "queries", function, needs=needs, check_options=checks, aliases=aliases, **more)
+    own: dict[str, Any] = {"check_options": query_metrics.checked_k, **more}
+    return Metric(name, name, "queries", function, needs=needs, aliases=aliases, **own)
 
 
 def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
@@ -1030,6 +1030,8 @@ METRICS: dict[str, Metric] = {
         _of_queries("mrr", query_metrics.reciprocal_rank, "rr recip_rank reciprocal_rank retrieval_mrr"),
         _of_queries("recall_at_k", query_metrics.recall, "retrieval_recall recall_at"),
         _of_queries("precision_at_k", query_metrics.precision, "p p_at_k retrieval_precision", needs=()),
+        _of_queries("f1_at_k", query_metrics.f1, "retrieval_f1 set_f"),
+        _of_queries("r_precision", query_metrics.r_precision, "rprec rprecision r_prec", check_options=None),
         _of_queries("hit_rate", query_metrics.hit_rate, "hits hr success success_at_k retrieval_hit_rate"),
     )
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._kernels.queries import DCG, IDEAL, SUMS
+from fastevals._kernels.queries import DCG, IDEAL, QUERY_SUMS
 from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.metrics._input import as_dense, as_numbers, as_row_weights, check_same_rows, target_type
 from fastevals.metrics._parameters import FLAG, Rule, check_parameters
@@ -124,7 +124,7 @@ def _cumulative_gains(gains: Any, scores: Any, k: Any, log_base: Any, ignore_tie
     """Return the discounted cumulative gain of each row."""
     discounts = np.log(log_base) / np.log(np.arange(gains.shape[1]) + 2)
     cuts = np.array([TO_THE_END if k is None else min(int(k), TO_THE_END)])
-    found = np.empty((SUMS, len(gains)))
+    found = np.empty((QUERY_SUMS, len(gains)))
 
     def use(rows: slice, relevant: Any, sums: Floats) -> None:
         found[:, rows] = sums[0]

@@ -22,7 +22,11 @@ from tests.strategies import BOUNDED, FEWER
 
 NAMES = [name for name, entry in METRICS.items() if entry.of == "queries"]
 CUTS = (None, 1, 2, 4, 9)
-EVERY = [metric(name, **({} if k is None else {"k": k})) for name in NAMES for k in CUTS]
+EVERY = [
+    metric(name, **({} if k is None else {"k": k}))
+    for name in NAMES
+    for k in (CUTS if METRICS[name].options else CUTS[:1])
+]
 
 
 def measured(*args: Any, **options: Any) -> Any:
@@ -159,7 +163,7 @@ def test_counted_and_sorted_queries_have_the_same_values(values, n_documents):
     """Relevant documents below the first ones are added, so that the query is sorted."""
     relevance, scores = ranked_table(8, n_documents, values=values)
     relevance = (relevance > 2).astype(float)
-    names = [spec for spec in EVERY if spec.name not in ("ndcg", "map", "recall_at_k") and spec.options]
+    names = [spec for spec in EVERY if spec.name not in ("ndcg", "map", "recall_at_k", "f1_at_k") and spec.options]
     below = np.arange(250) / -250 - 1.0
     longer = np.hstack([relevance, np.ones((8, 250))]), np.hstack([scores, np.tile(below, (8, 1))])
     few, many = measured(relevance, scores, None, names), measured(*longer, None, names)
@@ -187,11 +191,23 @@ def test_values_of_long_queries_are_their_definitions(n_documents):
 def test_figures_of_manning_raghavan_and_schuetze():
     """Introduction to Information Retrieval (2008), exercise 8.8: RRNRNNNRRR? and NRNNRRRNNN?, 4 relevant documents."""
     first, second = [int(mark == "R") for mark in "RNRNNNNNRR"], [int(mark == "R") for mark in "NRNNRRRNNN"]
-    found = measured([first, second], -np.tile(np.arange(10), (2, 1)), None, ["map", "precision@5", "recall@5"])
+    names = ["map", "precision@5", "recall@5", "r_precision", "f1@5"]
+    found = measured([first, second], -np.tile(np.arange(10), (2, 1)), None, names)
     assert found["map"].values == pytest.approx([(1 + 2 / 3 + 3 / 9 + 4 / 10) / 4, (1 / 2 + 2 / 5 + 3 / 6 + 4 / 7) / 4])
     assert found["map"].values.round(2).tolist() == [0.6, 0.49]
     assert found["precision@5"].values.tolist() == [0.4, 0.4]
     assert found["recall@5"].values.tolist() == [0.5, 0.5]
+    assert found["r_precision"].values.tolist() == [0.5, 0.25]
+    assert found["f1@5"].values == pytest.approx([4 / 9, 4 / 9])
+
+
+def test_r_precision_and_f1_of_relevant_documents_that_were_missed():
+    """As `Rprec` of trec_eval: 2 hits in 5 ranks for 5 relevant documents; ranx: 2 P R / (P + R) of P 2/3 and R 2/5."""
+    relevant = [[1, 0, 1]], [[3, 2, 1]], None
+    found = measured(*relevant, ["r_precision", "f1@3", metric("f1_at_k")], n_relevant=[5])
+    assert [each.mean for each in found.values()] == [pytest.approx(value) for value in (2 / 5, 1 / 2, 1 / 2)]
+    assert measured([[0, 1, 1]], [[1, 1, 0]], None, "r_precision")["r_precision"].mean == 0.5  # both tied are in two
+    assert measured([[1, 0]], [[1, 1]], None, "r_precision")["r_precision"].mean == 0.5
 
 
 def test_figures_of_wikipedia():
@@ -399,7 +415,9 @@ def test_ends_of_names_are_the_option_k():
         ("recip_rank", "(did you mean 'mrr'?)"),
         ("success@5", "(did you mean 'hit_rate'?)"),
         ("P@5", "(did you mean 'precision_at_k'?)"),
-        ("f1@5", "f1(k=5) has no option k="),
+        ("r_precision@5", "r_precision@5 has no option k=; it takes none"),
+        ("rprec", "(did you mean 'r_precision'?)"),
+        ("f1", "(did you mean 'f1@10'?)"),
         (len, "metrics must hold names or metric(...), got"),
         (metric("ndcg", k=0), "k must be an integer"),
         (metric("ndcg", k=2.5), "k must be an integer"),

@@ -40,6 +40,15 @@ def precision_at_k(ranked: Sequence[float], k: int, known: Sequence[float]) -> f
     return relevant(ranked[:k]) / k
 
 
+def f1_at_k(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
+    precision, recall = precision_at_k(ranked, k, known), recall_at_k(ranked, k, known)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def r_precision(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
+    return precision_at_k(ranked, relevant(known), known)
+
+
 def hit_rate(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
     return float(relevant(ranked[:k]) > 0)
 
@@ -48,7 +57,9 @@ def relevant(ranked: Sequence[float]) -> int:
     return sum(y > 0 for y in ranked)
 
 
-METRICS = {each.__name__: each for each in (ndcg, dcg, mrr, map, recall_at_k, precision_at_k, hit_rate)}
+METRICS = {
+    each.__name__: each for each in (ndcg, dcg, mrr, map, recall_at_k, precision_at_k, f1_at_k, r_precision, hit_rate)
+}
 
 
 def value(
@@ -69,6 +80,6 @@ def value(
     if gain == "exponential" and name.endswith("dcg"):
         relevance, known = ([2**y - 1 for y in each] for each in (relevance, known))
     if k is None:
-        k = len(scores) if name == "precision_at_k" else len(known)
+        k = len(scores) if name in ("precision_at_k", "f1_at_k") else len(known)
     values = [METRICS[name](ranked, k, known) for ranked in orders(relevance, scores)]
     return sum(values) / len(values)
