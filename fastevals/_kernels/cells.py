@@ -169,6 +169,21 @@ def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, bey
 
 
 @kernel
+def count_with_ends(bits, flags, flip_below, flip, cuts, rows, slots, counts, ends):
+    """Count each row at counts[flag, cell], and keep the cell's extreme keys, as signed integers of the same order.
+
+    ends[0, cell] is the largest complement of a key, so the complement of the lowest; ends[1, cell] is the largest key.
+    """
+    for i in range(bits.size):
+        key = key_of(bits[i], flip_below, flip)
+        cell = cell_of(key, cuts, rows, slots)
+        signed = np.int64(key ^ TABLE)
+        counts[np.uintp(flags[i]), cell] += 1
+        ends[0, cell] = max(ends[0, cell], ~signed)
+        ends[1, cell] = max(ends[1, cell], signed)
+
+
+@kernel
 def sum_in_cells(bits, flags, weights, flip_below, flip, cuts, rows, slots, counts):
     """Do what `count_in_cells` does, but add each row's integer weight instead of 1."""
     for i in range(bits.size):

@@ -346,6 +346,7 @@ def _summaries(data: _Data) -> None:
         ScoreGrid,
         TargetSummary,
     )
+    from fastevals.scale.fixed_grid import GridCounts
 
     labels = data.classes.astype(str), data.predicted.astype(str)
     whole = (data.weights * 2).astype(int)
@@ -371,6 +372,9 @@ def _summaries(data: _Data) -> None:
     for cells in (16, 2**18):
         parts = RankingSummary(cells=cells, largest_weight=2)
         _summed(parts, data.y, data.scores, sample_weight=data.weights).ranking().roc_auc()
+    counts = GridCounts.of_any_scores()
+    counts.add(data.y, data.scores)
+    counts.summary().ranking().roc_auc()
 
 
 def _summed(summary: Any, *columns: Any, **weights: Any) -> Any:
