@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fastevals._options import show
+from fastevals._validation.arrays import as_weights
 from fastevals.many.classes import ClassRankings
 from fastevals.many.models import batch_metrics
 from fastevals.many.queries import query_metrics
@@ -68,6 +70,7 @@ class OneMetric:
         *,
         sample_weight: Any = None,
         queries: Any = None,
+        query_weights: Any = None,
         labels: Any = None,
         pos_label: Any = None,
     ) -> float:
@@ -83,6 +86,8 @@ class OneMetric:
             Row weights.
         queries : array-like of shape (n_samples,), optional
             The query of each row, for metrics of ranked documents.
+        query_weights : array-like of shape (n_queries,), optional
+            The weights of queries in the mean over them, in ascending order of `queries`.
         labels : array-like of shape (n_classes,), optional
             The classes of the columns of `predicted`; by default the sorted labels.
         pos_label : label, optional
@@ -93,15 +98,14 @@ class OneMetric:
                 raise ValueError(f"{self.spec} measures ranked documents: it needs the query of each row")
             if sample_weight is not None:
                 raise ValueError(f"{self.spec} measures ranked documents, and takes no weights of rows")
-            return float(
-                query_metrics(y_true, predicted, queries, {self.name: self.spec}, interval=None)[self.name].mean
-            )
+            found = query_metrics(y_true, predicted, queries, {self.name: self.spec}, interval=None)[self.name]
+            return found.mean if query_weights is None else weighted_mean(found.values, query_weights)
         shape = np.shape(predicted)
         if len(shape) == 2 and shape[1] > 1:
-            found = ClassRankings(y_true, predicted, labels=labels, sample_weight=sample_weight).metric(self.spec)
-            if np.ndim(found):
+            values = ClassRankings(y_true, predicted, labels=labels, sample_weight=sample_weight).metric(self.spec)
+            if np.ndim(values):
                 raise ValueError(f"metric must give one number, and {self.spec} gives one for each class")
-            return float(found)
+            return float(values)
         column = predicted if len(shape) < 2 else np.asarray(predicted)[:, 0]
         metrics = {self.name: self.spec}
         return float(
@@ -116,3 +120,10 @@ def _is_of_queries(metric: Any) -> bool:
     except ValueError:
         return False
     return isinstance(spec, MetricSpec)
+
+
+def weighted_mean(values: Any, weights: Any) -> float:
+    """Return the weighted mean of the values that are defined, such as of the queries that have relevant documents."""
+    defined = ~np.isnan(values)
+    weights = as_weights("query_weights", np.asarray(weights))[defined]
+    return float(np.average(values[defined], weights=weights)) if weights.any() else math.nan
