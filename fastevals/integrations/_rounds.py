@@ -66,7 +66,9 @@ def _of_queries(weights: NDArray[Any] | None, sizes: NDArray[Any], n: int) -> ND
     """Return the weight of each query: its own, or the mean weight of its rows."""
     if weights is None or (weights.size == sizes.size != n):
         return weights
-    return np.bincount(_query_of_rows(sizes), weights, sizes.size) / np.maximum(sizes, 1)
+    sums = np.bincount(_query_of_rows(sizes), weights=weights, minlength=sizes.size)
+    means: NDArray[np.float64] = sums / np.maximum(sizes, 1)
+    return means
 
 
 def _check_labels(metric: OneMetric, predicted: NDArray[Any], tool: str) -> None:
@@ -95,14 +97,16 @@ def link(metric: OneMetric, raw: Any) -> NDArray[Any]:
     Metrics of numbers, of predicted classes and of rankings of one array take raw values as they are: as probabilities,
     some would be equal that are not.
     """
-    columns = np.array([np.asarray(each) for each in raw], dtype=np.float64)
+    columns: NDArray[np.float64] = np.array([np.asarray(each) for each in raw], dtype=np.float64)
     entry = METRICS[metric.spec.name]
     if len(columns) > 1 and metric.is_of_labels:
         return np.ascontiguousarray(columns.T)
     if len(columns) > 1:
         powers = np.exp(columns - columns.max(axis=0))
-        return np.ascontiguousarray((powers / powers.sum(axis=0)).T)
-    if not (entry.needs_probabilities or "threshold" in metric.spec.options):
-        return columns[0]
-    powers = np.exp(-np.abs(columns[0]))
-    return np.where(columns[0] < 0, powers, 1.0) / (1 + powers)
+        shares: NDArray[np.float64] = powers / powers.sum(axis=0)
+        return np.ascontiguousarray(shares.T)
+    column: NDArray[np.float64] = columns[0]
+    if entry.needs_probabilities or "threshold" in metric.spec.options:
+        powers = np.exp(-np.abs(column))
+        column = np.where(column < 0, powers, 1.0) / (1 + powers)
+    return column
