@@ -19,6 +19,7 @@ from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, object_tex
 from fastevals.document.document import TEXT, Document, Section, Sentence, Table
 from fastevals.document.frames import Columns, as_column, make_columns, spread, stack
 from fastevals.document.result import Result
+from fastevals.document.scalars import Scalar, scalars_of_models
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -59,7 +60,11 @@ class Frozen(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every public attribute as strict JSON: arrays as lists, other results as dicts, NaN as None."""
-        return {name: as_json(getattr(self, name)) for name in _public_attributes(type(self))}  # type: ignore[arg-type]
+        return {name: as_json(value) for name, value in self._attributes()}
+
+    def _attributes(self) -> Iterator[tuple[str, Any]]:
+        for name in _public_attributes(type(self)):  # type: ignore[arg-type]
+            yield name, getattr(self, name)
 
 
 class Interval(NamedTuple, Generic[V]):
@@ -301,6 +306,9 @@ class ByModel(Frozen, Mapping[Any, R], Generic[R]):
     def _shown_columns(self) -> Columns:
         return stack(({"model": name}, each._shown_columns()) for name, each in self.models.items())
 
+    def _scalars(self) -> Iterator[Scalar]:
+        return scalars_of_models(self.models)
+
     def _document(self) -> Document:
         sections = []
         for name, each in self.models.items():
@@ -352,6 +360,9 @@ class ByMetric(Frozen, Mapping[str, R], Generic[R]):
 
     def _columns(self) -> Columns:
         return stack(({"metric": name}, self._with_labels(each._columns())) for name, each in self.metrics.items())
+
+    def _key_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for each in self.metrics.values() for name in each._key_names()))
 
     def _with_labels(self, columns: Columns) -> Columns:
         """Return a metric's columns; if it has one value per class, the class of each value comes first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
@@ -15,6 +15,7 @@ from fastevals._text import TABLE_WIDTH, printable, shorten_name
 from fastevals.document import frames
 from fastevals.document.document import GAP, Cell, Document, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, Library
+from fastevals.document.scalars import Scalar, check_prefix, name_scalars, scalars_of_attributes, scalars_of_rows
 from fastevals.document.text import write_text
 
 if TYPE_CHECKING:
@@ -120,6 +121,60 @@ class Result:
         from fastevals.document.notebook import write_notebook
 
         return write_notebook(self._document())
+
+    # Numbers ----------------------------------------------------------------------------------------------------------
+
+    def to_scalars(self, prefix: str = "") -> dict[str, float]:
+        """Return the result's numbers by name, flat, as experiment trackers log them.
+
+        Parameters
+        ----------
+        prefix : str
+            What each name begins with, such as ``"test/"`` or ``"val_"``.
+
+        Returns
+        -------
+        dict of str to float
+            The numbers of the rows of `to_frame`, in their order. A metric's value has the metric's name; an interval
+            adds ``_ci_lower`` and ``_ci_upper``, and other columns their own names, such as ``_standard_error`` and
+            ``_pvalue``. Models, groups and segments stand in front, as in ``forest/roc_auc``, a pair of models as in
+            ``forest_vs_logistic/roc_auc_difference``. The name of the only model is left out. A curve gives its
+            numbers, such as ``area``, instead of its points.
+
+        Raises
+        ------
+        ValueError
+            If `prefix` is not text, or has characters that MLflow refuses in names.
+
+        Notes
+        -----
+        Undefined and infinite numbers are left out, and so are settings, texts and truth values. Where rows have a
+        value, numbers of rows are left out too. In names, characters other than letters, digits, ``_``, ``-`` and
+        ``.`` become ``_``, and long names end in a hash, so that MLflow, Weights & Biases, DVCLive and TensorBoard
+        accept them. Names that would be equal get the endings ``_2``, ``_3`` and so on.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> found = fastevals.delong([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.7])
+        >>> {name: round(value, 3) for name, value in found.to_scalars("test/").items()}
+        {'test/auc': 0.889, 'test/auc_standard_error': 0.157, 'test/auc_ci_lower': 0.581, 'test/auc_ci_upper': 1.0}
+        """
+        return name_scalars(self._scalars(), check_prefix(prefix))
+
+    def _scalars(self) -> Iterable[Scalar]:
+        """Return the numbers of rows or, if rows are points, the numbers among the attributes."""
+        found = scalars_of_rows(self._columns(), self._key_names(), getattr(self, "metric", None))
+        return scalars_of_attributes(self._attributes()) if found is None else found
+
+    def _key_names(self) -> tuple[str, ...]:
+        """Return the columns whose values name groups."""
+        by = getattr(self, "by", None) or ()
+        return (*by, *(f"group_{name}" for name in by))
+
+    def _attributes(self) -> Iterator[tuple[str, Any]]:
+        """Yield public attributes, by name."""
+        yield from ()
 
     # Documents --------------------------------------------------------------------------------------------------------
 

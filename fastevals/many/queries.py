@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,7 +27,8 @@ from fastevals._random import seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import check_two_models
 from fastevals.counting.keys import as_group_keys, key_names
-from fastevals.document.frames import Columns, make_columns
+from fastevals.document.frames import Columns, make_columns, or_nan
+from fastevals.document.scalars import Scalar
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
@@ -41,7 +42,7 @@ from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, parse_metrics
 from fastevals.measure.query_metrics import QuerySums
 from fastevals.measure.registry import METRICS
-from fastevals.results import MAX_RESAMPLES, Alternative, Interval, check_confidence_level
+from fastevals.results import MAX_RESAMPLES, NOWHERE, Alternative, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -103,6 +104,14 @@ class QueryMetric(ValuesByKey):
         numbers = make_columns({"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant})
         return key_columns_of("query", self.queries, self.by, numbers) | numbers
 
+    def _scalars(self) -> Iterator[Scalar]:
+        """Yield the mean, not the value of each query."""
+        low, high = self.confidence_interval or NOWHERE
+        yield Scalar((), (self.metric,), self.mean)
+        yield Scalar((), (self.metric, "ci_lower"), low)
+        yield Scalar((), (self.metric, "ci_upper"), high)
+        yield Scalar((), (self.metric, "standard_error"), or_nan(self.standard_error))
+
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
         interval = "" if self.confidence_interval is None else " [{:.4g}, {:.4g}]".format(*self.confidence_interval)
@@ -116,6 +125,10 @@ class MetricsByQuery(MetricsByKey[QueryMetric]):
 
     def _settings(self) -> str:
         return f"{len(next(iter(self.metrics.values())))} queries"
+
+    def _scalars(self) -> Iterator[Scalar]:
+        for each in self.metrics.values():
+            yield from each._scalars()
 
 
 def query_metrics(

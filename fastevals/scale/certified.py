@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from operator import methodcaller
@@ -20,6 +20,7 @@ from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.frames import Columns, make_columns
+from fastevals.document.scalars import Scalar, scalars_of_attributes
 from fastevals.measure import ranking_metrics
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix
@@ -78,6 +79,10 @@ class Certified(Frozen):
 
     def _columns(self) -> Columns:
         return make_columns({"value": self.value, "low": self.low, "high": self.high})
+
+    def _scalars(self) -> Iterable[Scalar]:
+        numbers = {"value": self.value, "value_bound_lower": self.low, "value_bound_upper": self.high}
+        return scalars_of_attributes(numbers.items())
 
     @property
     def width(self) -> float:

@@ -578,6 +578,9 @@ class CalibrationSegments(KeyedCalibrations):
         }  # fmt: skip
         return {**named, **numbers, **adjusted}
 
+    def _key_names(self) -> tuple[str, ...]:
+        return self.columns
+
     def _document(self) -> Document:
         return Document("", self._short_title(), sections=[Section(self._parts())], numbers=self.to_dict)
 

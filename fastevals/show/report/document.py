@@ -47,6 +47,7 @@ from fastevals.document.document import (
 )
 from fastevals.document.frames import Columns
 from fastevals.document.result import Result
+from fastevals.document.scalars import Scalar
 from fastevals.measure.registry import SCORE_METRICS, metric_title
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
@@ -76,7 +77,7 @@ from fastevals.show.report.notes import (
 )
 from fastevals.show.report.over_differences import differences_parts
 from fastevals.show.report.over_document import over_section, over_verdict
-from fastevals.show.report.rows import report_columns, shown_columns
+from fastevals.show.report.rows import report_columns, report_scalars, shown_columns
 from fastevals.show.report.trend import trend_conclusions, trend_section
 
 THRESHOLD = "threshold"  # a column
@@ -152,6 +153,9 @@ class Report(ReportData, Result):
 
     def _shown_columns(self) -> Columns:
         return shown_columns(self._columns())
+
+    def _scalars(self) -> list[Scalar]:
+        return report_scalars(self)
 
     def _document(self) -> Document:
         return _report_document(self)

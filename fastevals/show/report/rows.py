@@ -10,6 +10,7 @@ import numpy as np
 
 from fastevals._text import describe_by, describe_segment
 from fastevals.document.frames import Columns, as_column, from_rows, says_nothing, stack
+from fastevals.document.scalars import Scalar, scalars_of_rows
 from fastevals.infer.costs.decisions import ESTIMATES, RowCosts
 from fastevals.many.trends import Trend
 from fastevals.results import Interval
@@ -69,6 +70,16 @@ def shown_columns(columns: Columns) -> Columns:
             or (column.dtype.kind == "b" and not column.any())
         )
     }
+
+
+def report_scalars(report: ReportData) -> list[Scalar]:
+    """Return the numbers of a report's rows; a segment's name stands in front."""
+    names = report.roles.by
+    columns = report_columns(report)
+    segment = names[0] if len(names) == 1 else "by"
+    repeated = {"by", *map(column_of, names)} if len(names) > 1 else {"by"}
+    others = {name: column for name, column in columns.items() if name not in repeated}
+    return scalars_of_rows({segment: columns["by"]} | others, names) or []
 
 
 def _block_rows(block: ReportBlock) -> Iterator[Row]:
