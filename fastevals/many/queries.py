@@ -233,7 +233,7 @@ def query_metrics(
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     specs = parse_metrics(metrics, of_queries=True)
-    task = _Task(y_true, queries, specs, gain, undefined, n_relevant)
+    task = QueryTask(y_true, queries, specs, gain, undefined, n_relevant)
     values = task.measure("y_score", y_score)
     task.warn(values)
     undefined_queries = (task.n_relevant == 0).any()
@@ -334,7 +334,7 @@ def compare_query_metrics(
     systems: Mapping[Any, Any] = dict(enumerate(as_array("y_score", y_score))) if columns is None else columns
     check_two_models("y_score", tuple(systems))
     pairs = compared_pairs(tuple(systems), reference)
-    task = _Task(y_true, queries, specs, gain, undefined, n_relevant)
+    task = QueryTask(y_true, queries, specs, gain, undefined, n_relevant)
     values = np.stack([task.measure(f"y_score[{name!r}]", each) for name, each in systems.items()], axis=1)
     task.warn(values[:, 0])
     return compare_models(_QuerySample(values), specs, list(systems), pairs, settings, keep, progress)
@@ -384,7 +384,7 @@ class _QuerySample(UnitSample):
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-class _Task:
+class QueryTask:
     """Relevance of documents by query, and the metrics to compute for the systems that rank them."""
 
     def __init__(
