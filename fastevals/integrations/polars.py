@@ -123,24 +123,17 @@ def _as_column(name: str, column: Any) -> pl.Expr:
 def _measure(spec: MetricSpec, pos_label: Any, names: dict[str, str], lists: pl.Series) -> pl.Series:
     """Measure the lists of each row of a column of structs of lists."""
     from fastevals._naming import naming_columns
-    from fastevals.many.lists import metric_of_lists
+    from fastevals.many.lists import check_none_missing, check_same_sizes, metric_of_lists
 
     fields = {name: lists.struct.field(name) for name in names}
     sizes = {name: each.list.len().to_numpy() for name, each in fields.items()}
-    for name, each in sizes.items():
-        wrong = (each != sizes["y_score"]).nonzero()[0]
-        if wrong.size:
-            raise ValueError(
-                f"column {names[name]!r} must have as many rows in each group as {names['y_score']!r}, got "
-                f"{each[wrong[0]]} and {sizes['y_score'][wrong[0]]}"
-            )
     has_rows = sizes["y_score"] > 0
-    rows = {name: (each if has_rows.all() else each.filter(has_rows)).explode() for name, each in fields.items()}
-    for name, each in rows.items():
-        if has_rows.any() and each.null_count():
-            raise ValueError(f"column {names[name]!r} has {each.null_count()} null values: filter such rows first")
     with naming_columns(names, "rows counted group by group" if has_rows.size > 1 else ""):
-        y_true, y_score = rows["y_true"], rows["y_score"]
-        weights = rows.get("sample_weight")
-        values = metric_of_lists(spec, y_true, y_score, sizes["y_score"], sample_weight=weights, pos_label=pos_label)
+        check_same_sizes(sizes)
+        rows = {name: (each if has_rows.all() else each.filter(has_rows)).explode() for name, each in fields.items()}
+        check_none_missing({name: each.null_count() for name, each in rows.items()}, "filter such rows first")
+        values = metric_of_lists(
+            spec, rows["y_true"], rows["y_score"], sizes["y_score"], sample_weight=rows.get("sample_weight"),
+            pos_label=pos_label,
+        )  # fmt: skip
     return pl.Series(values)

@@ -6,6 +6,7 @@ The value of a list depends on its own rows alone, so it doesn't matter which li
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,36 @@ def check_metric_of_lists(spec: MetricSpec, **given: Any) -> None:
     if spec.options.get("average", "") is None:
         raise ValueError(f"metric must give one number, and {spec} gives one for each class")
     kind.metric(spec, "metric")
+
+
+def metrics_of_lists() -> dict[str, MetricSpec]:
+    """Return the metrics that need no options."""
+    found = {}
+    for name in METRICS:
+        spec = MetricSpec(name, {})
+        try:
+            check_metric_of_lists(spec)
+        except ValueError:
+            continue
+        found[name] = spec
+    return found
+
+
+def check_same_sizes(sizes: Mapping[str, NDArray[Any]]) -> None:
+    """Raise unless the lists of all columns, by name, have equal numbers of rows."""
+    first = next(iter(sizes))
+    for name, each in sizes.items():
+        wrong = np.flatnonzero(each != sizes[first])
+        if wrong.size:
+            got = each[wrong[0]], sizes[first][wrong[0]]
+            raise ValueError(f"{name} must have as many rows in each group as {first}, got {got[0]} and {got[1]}")
+
+
+def check_none_missing(n_missing: Mapping[str, int], remedy: str) -> None:
+    """Raise if columns, by name, have missing values."""
+    for name, n in n_missing.items():
+        if n:
+            raise ValueError(f"{name} has {n} null {'value' if n == 1 else 'values'}: {remedy}")
 
 
 def metric_of_lists(

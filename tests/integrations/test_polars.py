@@ -64,7 +64,7 @@ def metrics_of_one_column() -> list[MetricSpec]:
     found = [fastevals.metric("f1", threshold=0.4), fastevals.metric("recall", fpr=0.2), fastevals.metric("ndcg@3")]
     found += [fastevals.metric("roc_auc", max_fpr=0.3), fastevals.metric("precision", average="macro")]
     for name, entry in METRICS.items():
-        spec = MetricSpec(name, {"k": 2} if entry.of == "queries" else NEEDED.get(name, {}))
+        spec = MetricSpec(name, {"k": 2} if "k" in entry.options else NEEDED.get(name, {}))
         if entry.of == "queries" or metric_kind(spec) in (SCORES, LABELS, TARGETS):
             found.append(spec)
     return [each for each in found if str(each) != "cost"]  # it needs a matrix of costs
