@@ -209,7 +209,7 @@ def test_the_package_is_typed() -> None:
 
 
 def test_all_of_each_module_resolves() -> None:
-    for path in sorted({*PACKAGE.rglob("*.py")} - {*PACKAGE.rglob("__main__.py")}):
+    for path in sorted({*PACKAGE.rglob("*.py")} - {*PACKAGE.rglob("__main__.py")} - {*PACKAGE.rglob("torch.py")}):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         module = import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
         assert module.__doc__, path

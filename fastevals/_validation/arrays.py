@@ -16,6 +16,7 @@ FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 EXACT_INTEGER = 2**53  # up to here every integer is a float64
 SHORT_CHARACTERS = 1 << 6  # characters, up to which text always has a fixed width
 WIDE_CHARACTERS = 1 << 22  # characters in an array, up to which longer text has a fixed width, too
+IN_MEMORY = 1, 3  # DLPack's devices: memory, and memory that is pinned for CUDA
 USUAL_WEIGHT = 2.0**64  # weights at least this large, or as small as its inverse, are rescaled
 
 
@@ -44,8 +45,13 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     try:  # as objects first: at a fixed width all texts would be as long as the longest
         array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
     except Exception as error:  # other packages' array-likes raise anything (a tensor on a GPU, a ragged list)
-        hint = ": pass its .float()" if "bfloat16" in str(getattr(values, "dtype", "")) else ""
-        raise ValueError(f"{name} can't be read as an array: {error}{hint}") from error
+        short = short_floats(values)
+        if short is None:
+            raise ValueError(f"{name} can't be read as an array: {error}") from error
+        array = short
+    if array.ndim == 0 and array.dtype.kind == "O" and hasattr(values, "__dlpack__"):
+        refuse_devices(name, values)
+        array = np.from_dlpack(values)
     array = plain_numbers(array)
     if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT_INTEGER).any():
         for value in np.array(values, dtype=object).ravel():
@@ -58,6 +64,26 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def refuse_devices(name: str, values: Any) -> None:
+    """Raise for an array with `__dlpack__` that is not in the memory of the CPU."""
+    kind, number = values.__dlpack_device__()
+    if kind not in IN_MEMORY:
+        raise ValueError(
+            f"{name} must be in the memory of the CPU, got a {type(values).__name__} on a device (DLPack device "
+            f"{int(kind)}:{number}): copy it to the CPU first, such as with .cpu() or numpy.asarray"
+        )
+
+
+def short_floats(values: Any) -> NDArray[Any] | None:
+    """Return a tensor of bfloat16, which NumPy can't read, as float32; None for anything else."""
+    if "bfloat16" not in str(getattr(values, "dtype", "")) or not callable(getattr(values, "float", None)):
+        return None
+    try:
+        return np.asarray(values.float())
+    except Exception:  # it is on a GPU, or requires a gradient, as the first error says
+        return None
 
 
 def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:

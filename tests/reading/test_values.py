@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 import fastevals
 from fastevals import metrics
+from fastevals._validation.arrays import as_array
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -55,6 +56,50 @@ def test_decimals_of_frames(data: Any) -> None:
     assert auc(data({"y": LABELS, "s": DECIMALS})) == AUC
     with pytest.raises(ValueError, match=r"score 's' (must hold numbers|has 1 missing value)"):
         auc(data({"y": LABELS, "s": [None, *DECIMALS[1:]]}))
+
+
+class Exchanged:
+    """An array of another package, with DLPack's methods alone."""
+
+    def __init__(self, values: Any, device: tuple[int, int] = (1, 0)) -> None:
+        self.values, self.device = np.array(values), device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+
+def test_arrays_of_dlpack_are_read_from_memory_only() -> None:
+    read = as_array("y_score", scores := Exchanged(SCORES))
+    assert np.shares_memory(read, scores.values)
+    assert fastevals.Ranking(Exchanged(LABELS), scores).roc_auc() == AUC
+    said = "y_score must be in the memory of the CPU, got a Exchanged on a device (DLPack device 2:0)"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        fastevals.Ranking(LABELS, Exchanged(SCORES, (2, 0)))
+
+
+class ShortTensor:
+    """A tensor of bfloat16 as torch has it: NumPy can't read it."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, on_gpu: bool = False) -> None:
+        self.on_gpu = on_gpu
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def float(self) -> Any:
+        return self if self.on_gpu else np.array(SCORES, np.float32)
+
+
+def test_a_tensor_of_bfloat16_is_read_as_float32() -> None:
+    assert fastevals.Ranking(LABELS, ShortTensor()).roc_auc() == AUC
+    assert as_array("y_score", ShortTensor()).dtype == np.float32
+    with pytest.raises(ValueError, match="y_score can't be read as an array: Got unsupported ScalarType BFloat16"):
+        fastevals.Ranking(LABELS, ShortTensor(on_gpu=True))
 
 
 def test_floats_of_16_bits_of_other_packages() -> None:
