@@ -57,6 +57,7 @@ _NAMES = {
     "infer.significance.rank_comparisons": "RankComparison bonferroni_dunn_test nemenyi_test rank_comparison_test",
     "infer.significance.signed_ranks": "sign_test wilcoxon_test",
     "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",
+    "integrations.sklearn": "scorer",
     "many.classes": "ClassRankings",
     "many.folds": "RankingFolds",
     "many.group_comparison": "ComparisonsByGroup GroupComparison compare_groups",

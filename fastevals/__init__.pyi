@@ -174,6 +174,7 @@ from fastevals.measure.regression import regression_metrics as regression_metric
 from fastevals.infer.calibration.bands import reliability_band as reliability_band
 from fastevals.infer.costs.row_costs import row_costs as row_costs
 from fastevals.infer.drift.drift import score_drift as score_drift
+from fastevals.integrations.sklearn import scorer as scorer
 from fastevals.split.selection import select_model as select_model
 from fastevals.document.notebook import set_display as set_display
 from fastevals._execution import set_num_threads as set_num_threads

@@ -86,14 +86,31 @@ class Learner:
         if kind != "scores":
             return fitted.predict(X)
         _check_gives_scores(self.name, fitted)
-        classes = np.asarray(fitted.classes_)
-        if hasattr(fitted, "predict_proba"):
-            probabilities = np.asarray(fitted.predict_proba(X))
-            columns = np.flatnonzero(classes == positive)
-            # Without positives in training, the predicted probability of the positive class is 0.
-            return probabilities[:, columns[0]] if columns.size else np.zeros(probabilities.shape[0])
-        values = np.asarray(fitted.decision_function(X))
-        return values if classes[-1] == positive else -values
+        return scores_of_class(positive, fitted.classes_, class_scores(fitted, X))
+
+
+def class_scores(fitted: Any, X: Any) -> NDArray[Any]:
+    """Return a fitted estimator's probabilities or, if it predicts none, its decision values.
+
+    The result has a column per class, or per label if rows may have several. Decision values of two classes, and the
+    predictions of an estimator that has neither, are of shape (n_samples,).
+    """
+    if hasattr(fitted, "predict_proba"):
+        found = fitted.predict_proba(X)
+        if isinstance(found, list):  # of each label, of its absence and of its presence; a label may never be present
+            found = np.stack([each[:, 1] if each.shape[1] > 1 else np.zeros(len(each)) for each in found], axis=1)
+        return np.asarray(found)
+    return np.asarray(fitted.decision_function(X) if hasattr(fitted, "decision_function") else fitted.predict(X))
+
+
+def scores_of_class(label: Any, classes: Any, scores: NDArray[Any]) -> NDArray[Any]:
+    """Return the scores of one of two classes from what `class_scores` returns."""
+    classes = np.asarray(classes)
+    if scores.ndim == 1:
+        return scores if classes[-1] == label else -scores
+    columns = np.flatnonzero(classes == label)
+    # Without rows of a class in training, its predicted probability is 0.
+    return scores[:, columns[0]] if columns.size else np.zeros(scores.shape[0])
 
 
 def as_learner(name: str, learner: Any, params: Any = None) -> Learner:

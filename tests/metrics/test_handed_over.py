@@ -111,6 +111,34 @@ def test_scorers_of_averages_need_no_positive_label(in_place: bool) -> None:
         assert named(model, X, text) == metrics.f1_score(text, model.predict(X), pos_label="no")
 
 
+AVERAGED = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score")
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_every_door_to_averages_of_text_labels_gives_numbers(average: str, n_classes: int) -> None:
+    rows = np.linspace(-3, 3, 60)[:, None]
+    text = np.array(["no", "yes", "maybe"])[np.arange(60) * n_classes // 60]
+    model = LogisticRegression().fit(rows, text)
+    for name in AVERAGED:
+        ours, options = getattr(metrics, name), {"average": average}
+        options |= {"beta": 2} if name == "fbeta_score" else {}
+        expected = ours(text, model.predict(rows), **options)
+        scorers = [
+            metrics.make_scorer(ours, **options),
+            metrics.make_scorer(getattr(sklearn.metrics, name), **options),
+            sklearn.metrics.make_scorer(ours, pos_label=None, **options),  # scikit-learn's own looks for the label 1
+        ]
+        with metrics.in_place():
+            scorers.append(sklearn.metrics.make_scorer(getattr(sklearn.metrics, name), **options))
+        if name != "fbeta_score":
+            scorers.append(metrics.get_scorer(f"{name.removesuffix('_score')}_{average}"))
+        for scorer in scorers:
+            assert scorer(model, rows, text) == pytest.approx(expected, rel=1e-15), (name, scorer)
+    found = cross_val_score(model, rows, text, scoring=scorers[0], cv=2, error_score="raise")
+    assert np.isfinite(found).all()
+
+
 DISPLAYS = {
     "RocCurveDisplay": (
         SCORES,
