@@ -351,6 +351,7 @@ ROOMS = {
 MODULES = (
     *("fastevals.show.plots", "fastevals.datasets", "fastevals.metrics"),
     *("fastevals.scale", "fastevals.scale.parquet", "fastevals.scale.spark", "fastevals.scale.dask"),
+    "fastevals.scale.duckdb",
 )
 SECTIONS = _sections()
 

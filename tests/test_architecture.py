@@ -109,7 +109,7 @@ def test_there_are_no_star_imports() -> None:
 def test_names_are_listed_only_where_users_import_from() -> None:
     listing = [str(path.relative_to(PACKAGE)) for path in FILES if "\n__all__" in path.read_text()]
     rooms = ["", "chapter/", "datasets/", "metrics/", "scale/", "show/", "show/plots/"]
-    engines = [f"scale/{name}.py" for name in ("dask", "parquet", "spark")]
+    engines = [f"scale/{name}.py" for name in ("dask", "duckdb", "parquet", "spark")]
     assert sorted(listing) == sorted([f"{room}__init__.py" for room in rooms] + engines)
 
 
