@@ -64,6 +64,7 @@ _NAMES = {
     "many.group_differences": "DifferencesByGroup GroupDifferences GroupRange group_differences",
     "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
     "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
+    "many.qrels": "Qrels",
     "many.queries": "MetricsByQuery QueryMetric compare_query_metrics query_metrics",
     "measure.bias_variance.bias_variance": "bias_variance BiasVarianceSummary",
     "measure.bias_variance.squared": "BiasVariance",

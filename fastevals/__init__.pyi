@@ -89,6 +89,7 @@ from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
 from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve
+from fastevals.many.qrels import Qrels as Qrels
 from fastevals.many.queries import QueryMetric as QueryMetric
 from fastevals.infer.significance.rank_comparisons import RankComparison as RankComparison
 from fastevals.measure.ranking.ranking import Ranking as Ranking

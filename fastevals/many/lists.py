@@ -111,7 +111,8 @@ def _measure(spec: MetricSpec, y_true: Any, predicted: Any, groups: Any, sample_
     """Return the metric of each group that has rows."""
     if METRICS[spec.name].of == "queries":
         task = QueryTask(y_true, groups, {str(spec): spec}, "linear", math.nan, None)
-        return np.asarray(task.measure("y_score", predicted)[0])
+        values, _ = task.measure("y_score", predicted)
+        return np.asarray(values[0])
     kind = metric_kind(spec)
     if kind is SCORES:
         scores = scores_by_group(y_true, predicted, groups, sample_weight, pos_label)

@@ -36,6 +36,7 @@ from fastevals.infer.comparison import ModelComparison, compare_models
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
 from fastevals.many.groups import MetricsByKey, ValuesByKey, key_columns_of
+from fastevals.many.qrels import JudgedRun, Qrels
 from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.many.relevant_documents import RelevantDocuments
 from fastevals.measure.kinds import MetricSpecs
@@ -76,6 +77,8 @@ class QueryMetric(ValuesByKey):
         Confidence interval of the mean.
     by : tuple of str, or None
         Names of the columns of `queries` if there are several; each key is then a tuple of their values.
+    n_judged : ndarray of int64 of shape (n_queries,), or None
+        With `Qrels`, the number of the query's documents that have a judgment; the others count as not relevant.
 
     Examples
     --------
@@ -96,12 +99,14 @@ class QueryMetric(ValuesByKey):
     standard_error: float | None = None
     confidence_interval: Interval | None = None
     by: tuple[str, ...] | None = None
+    n_judged: Ints | None = None
 
     def _keys(self) -> NDArray[Any]:
         return self.queries
 
     def _columns(self) -> Columns:
-        numbers = make_columns({"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant})
+        columns = {"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant}
+        numbers = make_columns(columns | ({} if self.n_judged is None else {"n_judged": self.n_judged}))
         return key_columns_of("query", self.queries, self.by, numbers) | numbers
 
     def _scalars(self) -> Iterator[Scalar]:
@@ -149,11 +154,14 @@ def query_metrics(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents), or Qrels
         Relevance of each document to its query: 0 if not relevant, above 0 if relevant; at most 1e100, or 300 with
-        exponential gain.
-    y_score : array-like of the same shape
-        Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
+        exponential gain. `Qrels` are judgments in a table of their own.
+    y_score : array-like of the same shape, or a run
+        Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal. With
+        `Qrels`, a run has the documents that a system retrieved: a table with the columns of ids of the qrels and
+        a column "score" (or one of any name), a file of it, a run in TREC's form, or a mapping of query to mapping of
+        document to score.
     queries : array-like of shape (n_documents,), or several such columns, optional
         The query of each document, in any order; the values may be of any type that `grouped_auc` accepts for groups.
         Rows already in ascending order of query are not moved. Without `queries`, each row of a 2-D `y_true` is a
@@ -201,8 +209,8 @@ def query_metrics(
     precision divides by k even if there are fewer documents, and average precision divides by all relevant documents of
     the query, including those past k.
 
-    Relevant documents that were not retrieved for a query have no row. Without `n_relevant` these documents are
-    unknown: recall, average precision and nDCG then refer to the retrieved documents, and are too high.
+    Relevant documents that were not retrieved for a query have no row. Without `n_relevant` or `Qrels`, these documents
+    are unknown: recall, average precision and nDCG then refer to the retrieved documents, and are too high.
 
     A query with up to 192 relevant documents is not sorted: the scores above each relevant document are counted.
 
@@ -228,17 +236,21 @@ def query_metrics(
     >>> found = fastevals.query_metrics([1], [9.0], ["q"], ["ndcg@10", "recall@10"], n_relevant={"q": 5}, interval=None)
     >>> round(found["ndcg@10"]["q"], 4), found["recall@10"]["q"]
     (0.3392, 0.2)
+    >>> qrels = fastevals.Qrels({"q": {"d1": 1, "d2": 1, "d3": 1, "d4": 1, "d5": 1}})
+    >>> round(fastevals.query_metrics(qrels, {"q": {"d3": 9.0}}, metrics="ndcg@10", interval=None)["ndcg@10"].mean, 4)
+    0.3392
     """
     check_choice("interval", interval, QueryInterval)
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     specs = parse_metrics(metrics, of_queries=True)
     task = QueryTask(y_true, queries, specs, gain, undefined, n_relevant)
-    values = task.measure("y_score", y_score)
+    values, run = task.measure("y_score", y_score)
     task.warn(values)
     undefined_queries = (task.n_relevant == 0).any()
     key = seed_key("rng", rng)
     found, by = {}, None if queries is None else key_names("queries", queries)
+    counts = run.n_documents, task.n_relevant
     for name, entry, each in zip(specs, task.entries, values, strict=True):
         kept = each[~np.isnan(each)] if undefined_queries else each
         mean = min(max(float(kept.mean()), float(kept.min())), float(kept.max())) if kept.size else math.nan
@@ -252,8 +264,7 @@ def query_metrics(
             error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
         if interval is not None and kept.size > 1 and kept.min() == kept.max():
             warn_degenerate(f"the interval of the mean {name}", "all values are equal")
-        counts = task.n_documents, task.n_relevant
-        found[name] = QueryMetric(name, task.queries.keys, each, *counts, mean, error, ends, by)
+        found[name] = QueryMetric(name, task.keys, each, *counts, mean, error, ends, by, run.n_judged)
     return MetricsByQuery(found)
 
 
@@ -287,7 +298,7 @@ def compare_query_metrics(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare mean metrics of systems that rank the same documents, with one paired bootstrap of queries.
+    """Compare mean metrics of systems over the same queries, with one paired bootstrap of queries.
 
     This works like `compare_rankings`; each replicate draws queries once, for all systems.
 
@@ -295,8 +306,10 @@ def compare_query_metrics(
     ----------
     y_true, queries, metrics, n_relevant, gain, undefined
         As for `query_metrics`.
-    y_score : mapping of name to array-like, array-like of shape (n_systems, ...), or frame
-        Finite scores of two or more systems: one entry, row or column per system, of the shape of `y_true`.
+    y_score : mapping of name to array-like, array-like of shape (n_systems, ...), frame, or mapping of name to run
+        Finite scores of two or more systems: one entry, row or column per system, of the shape of `y_true`. With
+        `Qrels`, a run for each system, each with its own documents; or a table with the columns of ids of the qrels and
+        a column of scores for each system, if they rank the same documents.
     reference : name or int, optional
         The system to compare the others with: a name, or a number if systems have no names. By default all pairs are
         compared.
@@ -330,12 +343,10 @@ def compare_query_metrics(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     keep, progress = as_flag("keep_distribution", keep_distribution), as_flag("progress", progress)
     specs = parse_metrics(metrics, of_queries=True)
-    columns = named_columns("y_score", y_score)
-    systems: Mapping[Any, Any] = dict(enumerate(as_array("y_score", y_score))) if columns is None else columns
-    check_two_models("y_score", tuple(systems))
-    pairs = compared_pairs(tuple(systems), reference)
     task = QueryTask(y_true, queries, specs, gain, undefined, n_relevant)
-    values = np.stack([task.measure(f"y_score[{name!r}]", each) for name, each in systems.items()], axis=1)
+    systems = task.systems(y_score)
+    pairs = compared_pairs(tuple(systems), reference)
+    values = np.stack([task.measure(f"y_score[{name!r}]", each)[0] for name, each in systems.items()], axis=1)
     task.warn(values[:, 0])
     return compare_models(_QuerySample(values), specs, list(systems), pairs, settings, keep, progress)
 
@@ -384,6 +395,64 @@ class _QuerySample(UnitSample):
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
+class _RankedRows:
+    """Relevance of documents, one row per document, that each system ranks."""
+
+    def __init__(self, y_true: Any, queries: Any, n_relevant: Any, largest: float) -> None:
+        array = as_array("y_true", y_true)
+        if queries is None and array.ndim != 2:
+            raise ValueError(f"y_true must be 2-D, a row per query, unless queries is given, got shape {array.shape}")
+        self._shape = array.shape
+        self._relevance = as_scores("y_true", array.reshape(-1) if queries is None else array)
+        if queries is None:
+            self._queries = Queries.of_rows(*array.shape)
+        else:
+            keys = as_group_keys("queries", queries)
+            check_same_length(y_true=self._relevance, queries=keys)
+            self._queries = Queries.of_keys(keys)
+        self.keys, self.known = self._queries.keys, None
+        if n_relevant is not None:
+            self.known = RelevantDocuments.read(n_relevant, self.keys, largest, table=queries is None)
+            together, _ = self._queries.gather(self._relevance, self._relevance)
+            self.known.check_retrieved(together, np.diff(self._queries.starts))
+        self.relevance = self._relevance
+
+    def read(self, name: str, y_score: Any) -> JudgedRun:
+        """Return the documents with a system's scores."""
+        array = as_array(name, y_score)
+        if array.shape != self._shape:
+            raise ValueError(f"{name} must have the shape of y_true, {self._shape}, got {array.shape}")
+        return JudgedRun(self._queries, self._relevance, as_scores(name, array.reshape(-1)))
+
+    def systems(self, y_score: Any) -> Mapping[Any, Any]:
+        """Return the scores of each system."""
+        columns = named_columns("y_score", y_score)
+        return dict(enumerate(as_array("y_score", y_score))) if columns is None else columns
+
+
+class _JudgedRows:
+    """Documents of which each system retrieved its own, and their judgments."""
+
+    def __init__(self, qrels: Qrels, queries: Any, n_relevant: Any) -> None:
+        for name, given in (("queries", queries), ("n_relevant", n_relevant)):
+            if given is not None:
+                raise ValueError(
+                    f"{name} must be None if y_true is Qrels, which have the queries and the relevant documents; "
+                    f"metrics are named by metrics=, got {show(given)}"
+                )
+        self._qrels = qrels
+        self.keys, self.known = qrels.queries, qrels._relevant()
+        self.relevance = qrels._relevance
+
+    def read(self, name: str, y_score: Any) -> JudgedRun:
+        """Return the documents that a system retrieved."""
+        return self._qrels._judge(name, y_score)
+
+    def systems(self, y_score: Any) -> Mapping[Any, Any]:
+        """Return the run of each system."""
+        return self._qrels._runs("y_score", y_score)
+
+
 class QueryTask:
     """Relevance of documents by query, and the metrics to compute for the systems that rank them."""
 
@@ -399,43 +468,37 @@ class QueryTask:
         ks = [entry.own_options(spec.options).get("k") for entry, spec in zip(self.entries, named, strict=True)]
         cuts = np.array([TO_THE_END if k is None else k for k in ks], dtype=np.int64)
         self._cuts, self._cut_of = np.unique(cuts, return_inverse=True)
-        array = as_array("y_true", y_true)
-        if queries is None and array.ndim != 2:
-            raise ValueError(f"y_true must be 2-D, a row per query, unless queries is given, got shape {array.shape}")
-        self._shape = array.shape
-        self._relevance = as_scores("y_true", array.reshape(-1) if queries is None else array)
-        if queries is None:
-            self.queries = Queries.of_rows(*array.shape)
-        else:
-            keys = as_group_keys("queries", queries)
-            check_same_length(y_true=self._relevance, queries=keys)
-            self.queries = Queries.of_keys(keys)
-        self.n_documents = np.diff(self.queries.starts)
-        self.n_relevant = np.zeros(self.n_documents.size, dtype=np.int64)
-        self._discounts = 1 / np.log2(np.arange(self.n_documents.max()) + 2)
-        self._known = n_relevant is not None
         self._wants_ideal = any(entry.name == "ndcg" for entry in self.entries)
-        if self._known:
-            all_relevant = RelevantDocuments.read(n_relevant, self.queries.keys, GAINS[gain], table=queries is None)
-            together, _ = self.queries.gather(self._relevance, self._relevance)
-            all_relevant.check_retrieved(together, self.n_documents)
-            self.n_relevant = all_relevant.counts
+        self._documents: _RankedRows | _JudgedRows
+        if isinstance(y_true, Qrels):
+            self._documents = _JudgedRows(y_true, queries, n_relevant)
+            self._check_relevance(y_true._relevance)
+        else:
+            self._documents = _RankedRows(y_true, queries, n_relevant, GAINS[gain])
+        self.keys, known = self._documents.keys, self._documents.known
+        self.n_relevant = np.zeros(self.keys.size, dtype=np.int64)
+        self._known = known is not None
+        if known is not None:
+            self.n_relevant = known.counts
             if self._wants_ideal:
-                self._ideal = all_relevant.ideal_gains(together, self._cuts, self._worth)
+                self._ideal = known.ideal_gains(self._documents.relevance, self._cuts, self._worth)
 
-    def measure(self, name: str, y_score: Any) -> Floats:
-        """Return each metric of each query, of shape (n_metrics, n_queries)."""
-        array = as_array(name, y_score)
-        if array.shape != self._shape:
-            raise ValueError(f"{name} must have the shape of y_true, {self._shape}, got {array.shape}")
-        given = as_scores(name, array.reshape(-1))
-        values = np.empty((len(self.entries), self.n_documents.size))
+    def systems(self, y_score: Any) -> Mapping[Any, Any]:
+        """Return the scores, or the run, of each of several systems."""
+        systems = self._documents.systems(y_score)
+        check_two_models("y_score", tuple(systems))
+        return systems
+
+    def measure(self, name: str, y_score: Any) -> tuple[Floats, JudgedRun]:
+        """Return each metric of each query, of shape (n_metrics, n_queries), and the documents."""
+        run = self._documents.read(name, y_score)
+        n_documents = run.n_documents
+        values = np.empty((len(self.entries), n_documents.size))
 
         def read(relevance: Floats, scores: Floats) -> Floats:
-            if not (relevance.min() >= 0 and relevance.max() <= GAINS[self._gain]):
-                _raise_not_relevance(self._relevance, self._gain)
+            self._check_relevance(relevance)
             if not _are_finite(scores):
-                raise_not_finite(name, given)
+                raise_not_finite(name, run.scores)
             return self._worth(relevance)
 
         def use(span: slice, relevant: Ints, sums: Floats) -> None:
@@ -444,20 +507,25 @@ class QueryTask:
                 sums[:, IDEAL] = self._ideal[:, span]
             counts = relevant.astype(np.float64)
             by_cut = [
-                QuerySums(self.n_documents[span] if cut == TO_THE_END else cut, counts, *own)
+                QuerySums(np.maximum(n_documents[span], 1) if cut == TO_THE_END else cut, counts, *own)
                 for cut, own in zip(self._cuts.tolist(), sums, strict=True)
             ]
             for k, (entry, cut) in enumerate(zip(self.entries, self._cut_of, strict=True)):
                 values[k, span] = entry.function(by_cut[cut])
 
-        ideal = self._wants_ideal and not self._known
-        rows = self.queries.gather(self._relevance, as_ranks(name, given))
-        known = self.n_relevant if self._known else None
-        cuts = self._cuts, self._discounts
-        sum_by_query(self.queries.starts, *rows, *cuts, use, read=read, n_relevant=known, ideal=ideal)
+        rows = run.queries.gather(run.relevance, as_ranks(name, run.scores))
+        cuts = self._cuts, 1 / np.log2(np.arange(n_documents.max()) + 2)
+        sum_by_query(
+            run.queries.starts, *rows, *cuts, use, read=read, n_relevant=self.n_relevant if self._known else None,
+            ideal=self._wants_ideal and not self._known,
+        )  # fmt: skip
         if self._undefined == self._undefined:
             values[np.isnan(values)] = self._undefined
-        return values
+        return values, run
+
+    def _check_relevance(self, relevance: Floats) -> None:
+        if relevance.size and not (relevance.min() >= 0 and relevance.max() <= GAINS[self._gain]):
+            _raise_not_relevance(self._documents.relevance, self._gain)
 
     def _worth(self, relevance: Floats) -> Floats:
         """Return the gains of documents."""

@@ -57,7 +57,7 @@ def test_what_a_tool_asks_of_a_metric(name, greater, of_queries, of_labels) -> N
         (None, "metric must be a name or metric(...), got None"),
         (len, "metric must be a name or metric(...), got <built-in function len>"),
         (["roc_auc"], "metric must be a name or metric(...), got ['roc_auc']"),
-        ("roc_acu", "metric must be one of 79 names; got 'roc_acu'"),
+        ("roc_acu", "metric must be one of 81 names; got 'roc_acu'"),
     ],
 )
 def test_what_is_no_metric(metric, rule) -> None:
