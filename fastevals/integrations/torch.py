@@ -8,13 +8,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._options import UndefinedMetricWarning, check_choice, check_integer, row_at, show
 from fastevals._validation.arrays import as_array, check_finite, exact_floats, refuse_devices
 from fastevals._validation.labels import Classes
@@ -23,7 +22,7 @@ from fastevals.integrations._packages import load
 from fastevals.measure.metric_specs import MetricSpec, is_greater_better, parse_metrics
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking
-from fastevals.scale.fixed_grid import NOTHING_SEEN, any_scores_grid, cells_of_grid, count_in_grid
+from fastevals.scale.fixed_grid import NOTHING_SEEN, GridCounts, any_scores_grid
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows
 
 load("torch", "fastevals.integrations.torch")
@@ -143,7 +142,7 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
 
     @property
     def _grid(self) -> ScoreGrid:
-        return _grid(self.n_cells, self._thresholds)
+        return any_scores_grid(self.n_cells, self._thresholds)
 
     # Counting ---------------------------------------------------------------------------------------------------------
 
@@ -157,12 +156,8 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
         target : tensor of the same shape
             1 for a positive row, 0 for a negative one, or `ignore_index`.
         """
-        self._count(self._rows(preds, target))
-
-    def _count(self, rows: list[tuple[NDArray[Any], Flags]]) -> None:
-        arrays = (array.reshape(-1, 2, self._grid.n_cells) for array in self._arrays())
-        for (scores, flags), counts, ends in zip(rows, *arrays, strict=True):
-            count_in_grid(self._grid, flags, scores, counts, ends)
+        for (scores, flags), counts in zip(self._rows(preds, target), self._counts(), strict=True):
+            counts.add_flags(flags, scores)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch, and return the exact metric of the batch."""
@@ -213,30 +208,23 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
     def _or_ignored(self) -> str:
         return "" if self.ignore_index is None else f", or ignore_index={self.ignore_index}"
 
-    def _arrays(self) -> list[NDArray[np.int64]]:
-        """Return the states as arrays that share their memory; they may have come from a checkpoint."""
-        arrays = []
-        for name in STATES:
-            state, expected = getattr(self, name), self._defaults[name]
-            if state.shape != expected.shape or state.dtype != expected.dtype:
-                raise ValueError(
-                    f"{name} must be of {expected.dtype} and shape {tuple(expected.shape)}, got {state.dtype} and "
-                    f"{tuple(state.shape)}: n_cells, num_labels and thresholds must be those of the saved metric"
-                )
-            if state.device.type != "cpu" or not state.is_contiguous():
-                state = state.cpu().contiguous()
-                setattr(self, name, state)
-            arrays.append(state.detach().numpy())
-        return arrays
+    def _counts(self) -> list[GridCounts]:
+        """Return the counts of each label, which share the memory of the states."""
+        grid = self._grid
+        for name in STATES:  # a checkpoint may have put them on a GPU
+            if getattr(self, name).device.type != "cpu":
+                setattr(self, name, getattr(self, name).cpu())
+        counts, ends = (getattr(self, name).detach().numpy().reshape(self.num_labels or 1, 2, -1) for name in STATES)
+        return [GridCounts(grid, arrays=arrays) for arrays in zip(counts, ends, strict=True)]
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
     def compute(self) -> torch.Tensor | dict[str, torch.Tensor]:
         """Return the metric of all rows of all processes; see `certified` for its bounds."""
-        counts, ends = (array.reshape(-1, 2, self._grid.n_cells) for array in self._arrays())
+        counts = self._counts()
         if self.average == "micro":
-            counts, ends = counts.sum(axis=0)[None], ends.max(axis=0)[None]
-        self._found = self._read([cells_of_grid(self._grid, *each) for each in zip(counts, ends, strict=True)])
+            counts = [reduce(GridCounts.join, counts)]
+        self._found = self._read([each.cells() for each in counts])
         return self._tensors(self._found)
 
     def certified(self) -> Any:
@@ -289,15 +277,6 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
             state = getattr(self, name).to(device, copy=True)
             torch.distributed.all_reduce(state, operation, group=group)
             setattr(self, name, state.cpu())
-
-
-@lru_cache(maxsize=8)
-def _grid(n_cells: int, thresholds: tuple[float, ...]) -> ScoreGrid:
-    """Return a grid with cuts at the thresholds, where decisions are counted exactly."""
-    grid = any_scores_grid(n_cells)
-    if not thresholds:
-        return grid
-    return ScoreGrid.from_keys(sorted_union(grid.cuts, sorted_unique(FLOATS.encode(np.array(thresholds, np.float64)))))
 
 
 def _checked_specs(metrics: Any) -> dict[str, MetricSpec]:

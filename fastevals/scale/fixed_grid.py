@@ -51,14 +51,16 @@ class GridCounts:
         The cells; see `of_probabilities` and `of_any_scores`.
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
+    arrays : tuple of two ndarrays, optional
+        `counts` and `ends`, which are counted in, in place; by default new ones.
 
     Attributes
     ----------
     counts : ndarray of int64 of shape (2, n_cells)
         Negatives and positives by cell. Workers sum these.
     ends : ndarray of int64 of shape (2, n_cells)
-        The highest score of each cell, and the highest negated score, as ordered integers. Workers take the largest of
-        these; an empty cell has the smallest integer.
+        The extreme scores of each cell as ordered integers: the lowest as its complement, and the highest. Workers take
+        the largest of these; an empty cell has the smallest integer.
 
     Examples
     --------
@@ -72,12 +74,19 @@ class GridCounts:
 
     __slots__ = ("_labels", "counts", "ends", "grid")
 
-    def __init__(self, grid: ScoreGrid, *, pos_label: Any = None) -> None:
+    def __init__(self, grid: ScoreGrid, *, pos_label: Any = None, arrays: tuple[Ints, Ints] | None = None) -> None:
         if not isinstance(grid, ScoreGrid):
             raise ValueError(f"grid must be a ScoreGrid, got {show(grid)}")
+        shape = 2, grid.n_cells
         self.grid = grid
-        self.counts = np.zeros((2, grid.n_cells), np.int64)
-        self.ends = np.full((2, grid.n_cells), NOTHING_SEEN)
+        self.counts: Ints = np.zeros(shape, np.int64) if arrays is None else arrays[0]
+        self.ends: Ints = np.full(shape, NOTHING_SEEN) if arrays is None else arrays[1]
+        for name, array in (("counts", self.counts), ("ends", self.ends)):
+            if array.shape != shape or array.dtype != np.int64 or not array.flags.carray:
+                raise ValueError(
+                    f"{name} must be a contiguous array of int64 of shape {shape}, got {array.dtype} of shape "
+                    f"{array.shape}: it must have been counted in an equal grid"
+                )
         self._labels: tuple[Any, Any] = (as_label("pos_label", pos_label), None)
 
     @classmethod
@@ -123,10 +132,10 @@ class GridCounts:
             `allreduce(array, "sum")` and then `allreduce(array, "max")` must return the sum and the elementwise largest
             of all workers' arrays, which are int64 of shape (2, n_cells).
         """
-        joint = object.__new__(GridCounts)
-        joint.grid, joint._labels = self.grid, self._labels
-        joint.counts = np.asarray(allreduce(self.counts, "sum"), np.int64).reshape(self.counts.shape)
-        joint.ends = np.asarray(allreduce(self.ends, "max"), np.int64).reshape(self.ends.shape)
+        counts = np.require(allreduce(self.counts, "sum"), np.int64, ["C", "W"])
+        ends = np.require(allreduce(self.ends, "max"), np.int64, ["C", "W"])
+        joint = GridCounts(self.grid, arrays=(counts.reshape(2, -1), ends.reshape(2, -1)))
+        joint._labels = self._labels
         return joint
 
     def join(self, other: GridCounts) -> GridCounts:
@@ -141,8 +150,12 @@ class GridCounts:
         positive, negative = self._labels
         summary = RankingSummary(cells=self.grid.n_cells, pos_label=positive)
         summary._labels = positive, negative
-        summary._cells = cells_of_grid(self.grid, self.counts, self.ends)
+        summary._cells = self.cells()
         return summary
+
+    def cells(self) -> ScoreCells:
+        """Return the cells that have rows, each from its lowest to its highest score."""
+        return cells_of_grid(self.grid, self.counts, self.ends)
 
     def __repr__(self) -> str:
         negatives, positives = self.counts.sum(axis=1).tolist()
@@ -189,7 +202,7 @@ def probabilities_grid(n_cells: int = 2**18) -> ScoreGrid:
 
 
 @lru_cache(maxsize=8)
-def any_scores_grid(n_cells: int = 2**18) -> ScoreGrid:
+def any_scores_grid(n_cells: int = 2**18, at: tuple[float, ...] = ()) -> ScoreGrid:
     """Return the grid for scores of any kind: probabilities, logits, margins and distances.
 
     Between 0 and 1 it has the cells of `probabilities_grid`. Other cells have equal widths between -2 and 2; beyond,
@@ -200,12 +213,15 @@ def any_scores_grid(n_cells: int = 2**18) -> ScoreGrid:
     ----------
     n_cells : int
         Approximate number of cells: 2**12 to 2**22.
+    at : tuple of float
+        Thresholds at which decisions are counted exactly.
     """
     n_cells = check_integer("n_cells", n_cells, low=2**12, high=2**22)
     unit = _unit(n_cells, UNITS_OF_ANY_SCORES)
     beyond = _octave_cuts(BEYOND_ONE, unit, 0)
     below = ~_octave_cuts(BELOW_ZERO, unit, EXPONENTS[0]) + np.uint64(1)  # mirrored
-    return ScoreGrid.from_keys(sorted_unique(np.concatenate((below, _probability_cuts(unit), beyond))))
+    thresholds = FLOATS.encode(np.array(at, np.float64))
+    return ScoreGrid.from_keys(sorted_unique(np.concatenate((below, _probability_cuts(unit), beyond, thresholds))))
 
 
 def _unit(n_cells: int, shares: float) -> int:

@@ -124,10 +124,11 @@ def test_reset_copies_and_files() -> None:
 def test_states_of_other_options_are_refused() -> None:
     metric = CertifiedMetric(n_cells=2**13)
     metric.load_state_dict({name: getattr(CertifiedMetric(n_cells=2**12), name) for name in ours.STATES})
-    with pytest.raises(ValueError, match=r"counts must be of torch.int64 and shape \(2, \d+\), got torch.int64 and"):
+    with pytest.raises(ValueError, match=r"counts must be a contiguous array of int64 of shape \(2, \d+\), got int64"):
         metric.update(*FEW)
 
 
+@pytest.mark.skipif(not hasattr(torchmetrics.Metric, "merge_state"), reason="this torchmetrics can't merge states")
 def test_states_merge() -> None:
     one, other = CertifiedMetric(n_cells=2**13), CertifiedMetric(n_cells=2**13)
     fed(one, PREDS[:5000], TARGET[:5000])
@@ -378,7 +379,7 @@ dist.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_s
 preds, target = np.load(file + ".npy")[:, :5000] if rank == 0 else np.load(file + ".npy")[:, 5000:]
 preds, target = torch.from_numpy(preds), torch.from_numpy(target).long()
 ours = torchmetrics.MetricCollection({name: CertifiedMetric(name) for name in ("roc_auc", "average_precision")})
-gathered = CertifiedMetric(dist_sync_fn=torchmetrics.utilities.distributed.gather_all_tensors)
+gathered = CertifiedMetric(dist_sync_fn=lambda *a, **k: torchmetrics.utilities.distributed.gather_all_tensors(*a, **k))
 binned, idle = BinaryAUROC(thresholds=200), CertifiedMetric()
 for rows in range(0, len(preds), 1000):
     for metric in (ours, gathered, binned):

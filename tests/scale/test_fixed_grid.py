@@ -123,6 +123,25 @@ def test_each_score_is_in_its_cell() -> None:
     assert counts.summary().n_positives == scores.size  # each extreme score is within its cell
 
 
+def test_decisions_at_a_cut_are_exact() -> None:
+    counts = GridCounts(any_scores_grid(2**12, (0.3, -1.7)))
+    counts.add(Y, LOGITS)
+    ranking, exact = counts.summary().ranking(), fastevals.Ranking(Y, LOGITS)
+    for threshold in (0.3, -1.7):
+        assert (ranking.confusion_at(threshold).counts == exact.confusion_at(threshold).counts).all()
+
+
+def test_arrays_of_the_caller_are_counted_in() -> None:
+    grid = any_scores_grid(2**12)
+    arrays = np.zeros((2, grid.n_cells), np.int64), np.full((2, grid.n_cells), NOTHING_SEEN)
+    for _ in range(2):
+        GridCounts(grid, arrays=arrays).add([0, 1], [0.2, 0.7])
+    assert arrays[0].sum(axis=1).tolist() == [2, 2]
+    for wrong in (arrays[0][:, 1:], arrays[0].astype(np.int32), arrays[0][::-1]):
+        with pytest.raises(ValueError, match="counts must be a contiguous array of int64 of shape"):
+            GridCounts(grid, arrays=(wrong, arrays[1]))
+
+
 def test_labels_are_those_of_all_calls() -> None:
     counts = GridCounts.of_probabilities(pos_label="yes")
     counts.add(["no", "yes"], [0.2, 0.6])
