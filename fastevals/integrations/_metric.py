@@ -70,7 +70,6 @@ class OneMetric:
         *,
         sample_weight: Any = None,
         queries: Any = None,
-        query_weights: Any = None,
         labels: Any = None,
         pos_label: Any = None,
     ) -> float:
@@ -86,8 +85,6 @@ class OneMetric:
             Row weights.
         queries : array-like of shape (n_samples,), optional
             The query of each row, for metrics of ranked documents.
-        query_weights : array-like of shape (n_queries,), optional
-            The weights of queries in the mean over them, in ascending order of `queries`.
         labels : array-like of shape (n_classes,), optional
             The classes of the columns of `predicted`; by default the sorted labels.
         pos_label : label, optional
@@ -98,8 +95,7 @@ class OneMetric:
                 raise ValueError(f"{self.spec} measures ranked documents: it needs the query of each row")
             if sample_weight is not None:
                 raise ValueError(f"{self.spec} measures ranked documents, and takes no weights of rows")
-            found = query_metrics(y_true, predicted, queries, {self.name: self.spec}, interval=None)[self.name]
-            return found.mean if query_weights is None else weighted_mean(found.values, query_weights)
+            return weighted_mean(self.query_values(y_true, predicted, queries))[0]
         shape = np.shape(predicted)
         if len(shape) == 2 and shape[1] > 1:
             values = ClassRankings(y_true, predicted, labels=labels, sample_weight=sample_weight).metric(self.spec)
@@ -112,6 +108,10 @@ class OneMetric:
             batch_metrics(y_true, [column], metrics, sample_weight=sample_weight, pos_label=pos_label)[self.name][0]
         )
 
+    def query_values(self, y_true: Any, predicted: Any, queries: Any) -> Any:
+        """Return the metric of each query, in ascending order; NaN of queries that have no relevant documents."""
+        return query_metrics(y_true, predicted, queries, {self.name: self.spec}, interval=None)[self.name].values
+
 
 def _is_of_queries(metric: Any) -> bool:
     """Return whether a name or `metric(...)` is of ranked documents; whether it is a metric is checked later."""
@@ -122,8 +122,12 @@ def _is_of_queries(metric: Any) -> bool:
     return isinstance(spec, MetricSpec)
 
 
-def weighted_mean(values: Any, weights: Any) -> float:
-    """Return the weighted mean of the values that are defined, such as of the queries that have relevant documents."""
+def weighted_mean(values: Any, weights: Any = None) -> tuple[float, float]:
+    """Return the mean of the values that are defined, as of queries with relevant documents, and its weight."""
     defined = ~np.isnan(values)
+    values = values[defined]
+    if weights is None:
+        return (float(values.mean()) if values.size else math.nan), values.size
     weights = as_weights("query_weights", np.asarray(weights))[defined]
-    return float(np.average(values[defined], weights=weights)) if weights.any() else math.nan
+    total = float(weights.sum())
+    return (float(np.average(values, weights=weights)) if total else math.nan), total

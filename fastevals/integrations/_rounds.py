@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import show
-from fastevals.integrations._metric import OneMetric
+from fastevals.integrations._metric import OneMetric, weighted_mean
 from fastevals.measure.registry import METRICS
 
 
@@ -32,23 +32,32 @@ def value_of_round(
     tool : str
         The tool, as messages name it.
     """
-    weights, sizes = _or_none(weights), _or_none(sizes)
+    return mean_of_round(metric, y_true, predicted, weights, sizes, tool=tool)[0]
+
+
+def mean_of_round(
+    metric: OneMetric, y_true: Any, predicted: Any, weights: Any, sizes: Any, *, tool: str
+) -> tuple[float, float]:
+    """Return what `value_of_round` returns, and the total weight of the rows, or of the queries that have a value."""
+    weights, sizes, predicted = _or_none(weights), _or_none(sizes), np.asarray(predicted)
+    n = np.shape(y_true)[0]
     if metric.is_of_queries:
         if sizes is None:
             raise ValueError(
                 f"{metric.spec} measures ranked documents: it needs the query of each row, but the data has no groups"
             )
-        query_weights = _of_queries(weights, sizes, np.shape(y_true)[0])
-        query_weights = None if query_weights is None else query_weights[sizes > 0]
-        return metric.value(y_true, predicted, queries=_query_of_rows(sizes), query_weights=query_weights)
-    if weights is not None and sizes is not None and weights.size == sizes.size != np.shape(y_true)[0]:
+        values = metric.query_values(y_true, predicted, _query_of_rows(sizes))
+        query_weights = _of_queries(weights, sizes, n)
+        return weighted_mean(values, None if query_weights is None else query_weights[sizes > 0])
+    if weights is not None and sizes is not None and weights.size == sizes.size != n:
         weights = np.repeat(weights, sizes)
-    predicted = np.asarray(predicted)
     if predicted.ndim == 2 and predicted.shape[1] > 1 and np.ndim(y_true) == 1:
-        return metric.value(y_true, predicted, sample_weight=weights, labels=np.arange(predicted.shape[1]))
-    _check_labels(metric, predicted, tool)
-    _check_probabilities(metric, predicted, tool)
-    return metric.value(y_true, predicted, sample_weight=weights)
+        value = metric.value(y_true, predicted, sample_weight=weights, labels=np.arange(predicted.shape[1]))
+    else:
+        check_labels(metric, predicted, tool)
+        _check_probabilities(metric, predicted, tool)
+        value = metric.value(y_true, predicted, sample_weight=weights)
+    return value, n if weights is None else float(np.sum(weights, dtype=np.float64))
 
 
 def _or_none(values: Any) -> NDArray[Any] | None:
@@ -71,7 +80,7 @@ def _of_queries(weights: NDArray[Any] | None, sizes: NDArray[Any], n: int) -> ND
     return means
 
 
-def _check_labels(metric: OneMetric, predicted: NDArray[Any], tool: str) -> None:
+def check_labels(metric: OneMetric, predicted: NDArray[Any], tool: str) -> None:
     """Raise if a metric is of predicted labels, and predictions are scores."""
     if metric.is_of_labels and predicted.dtype.kind == "f" and (predicted != np.trunc(predicted)).any():
         name = metric.spec.name

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fastevals.integrations._metric import OneMetric
+    from fastevals.integrations._workers import Workers
 
 MAXIMISED = ("auc", "pre", "map", "ndcg")  # XGBoost's early stopping maximises metrics whose names begin so
 GREATER = "prefer_greater_"  # begins so too
@@ -102,11 +103,35 @@ class XGBoostMetric:
     def _value(self, y_true: Any, predicted: Any, weights: Any, sizes: Any) -> float:
         from fastevals.integrations._rounds import value_of_round
 
-        self.last = value_of_round(self._metric, y_true, predicted, weights, sizes, tool="XGBoost")
+        rows = self._metric, y_true, predicted, weights, sizes
+        workers = _workers()
+        if workers is None:
+            self.last = value_of_round(*rows, tool="XGBoost")
+        else:
+            from fastevals.integrations._workers import value_of_workers
+
+            self.last = value_of_workers(*rows, workers, tool="XGBoost")
         return float(self.last)
 
     def __repr__(self) -> str:
         return f"XGBoostMetric({self.name})"
+
+
+def _workers() -> Workers | None:
+    """Return how XGBoost's workers exchange arrays; None if this process trains alone."""
+    from fastevals.integrations._packages import load
+
+    collective = load("xgboost", "fastevals.integrations.xgboost").collective
+    n_workers = collective.get_world_size()
+    if n_workers == 1:
+        return None
+    from fastevals.integrations._workers import Workers
+
+    operations = {"sum": collective.Op.SUM, "max": collective.Op.MAX}
+    return Workers(
+        collective.get_rank(), n_workers, lambda array, how: collective.allreduce(array, operations[how]),
+        collective.broadcast,
+    )  # fmt: skip
 
 
 def _is_maximised(name: str) -> bool:
