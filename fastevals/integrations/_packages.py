@@ -23,7 +23,7 @@ TESTED = {
     "catboost": Tested("1.2", "1.2", "catboost"),
     "duckdb": Tested("1.1", "2.0", "duckdb"),
     "lightgbm": Tested("4.0", "4.7", "lightgbm"),
-    "mlflow": Tested("2.14", "3.17", "mlflow"),
+    "mlflow": Tested("2.16", "3.17", "mlflow"),
     "polars": Tested("1.30", "2.1", "polars"),
     "pytest": Tested("8.3", "9.0", "pytest"),
     "sklearn": Tested("1.6", "1.9", "scikit-learn"),
