@@ -34,7 +34,6 @@ from torchmetrics.utilities.distributed import gather_all_tensors  # noqa: E402
 
 CELLS_OF_ALL_LABELS = 2**18
 STATES = "counts", "ends"
-ALONE = 2  # references to a state that no other metric of a MetricCollection shares: the metric's, and an argument's
 BINARY = Classes(np.array([0, 1]), 1)
 Found = Certified | list[Certified]
 
@@ -164,7 +163,7 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
         if self._is_synced or self.dist_sync_on_step:
             return super().forward(*args, **kwargs)
         for name in STATES:
-            if sys.getrefcount(self.__dict__[name]) > ALONE:
+            if _references(self.__dict__, name) > ALONE:  # a MetricCollection has given it to other metrics, too
                 setattr(self, name, getattr(self, name).clone())
         self.update(*args, **kwargs)
         rows = self._rows(*args, **kwargs)
@@ -277,6 +276,14 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
             state = getattr(self, name).to(device, copy=True)
             torch.distributed.all_reduce(state, operation, group=group)
             setattr(self, name, state.cpu())
+
+
+def _references(states: dict[str, Any], name: str) -> int:
+    """Return the number of references to a state, including one or more of this call."""
+    return sys.getrefcount(states[name])
+
+
+ALONE = _references({"state": object()}, "state")  # of a state that nothing else holds
 
 
 def _checked_specs(metrics: Any) -> dict[str, MetricSpec]:
