@@ -24,6 +24,7 @@ from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking
 from fastevals.scale.fixed_grid import NOTHING_SEEN, GridCounts, any_scores_grid
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows
+from fastevals.scale.summary import RankingSummary
 
 load("torch", "fastevals.integrations.torch")
 load("torchmetrics", "fastevals.integrations.torch")
@@ -45,7 +46,8 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
     takes the same time however many rows there are, and all processes count in the same cells however their
     predictions differ. The states are two int64 tensors: `counts`, of which processes take the sum, and `ends`, the
     extreme predictions of each cell, of which they take the largest. Processes exchange them once, in `compute`, and
-    each returns the same number. `certified` returns it with bounds that always contain the exact value.
+    each returns the same number. `certified` returns it with bounds that always contain the exact value, and `summary`
+    returns the counts, from which `fastevals.delong` computes an interval.
 
     Parameters
     ----------
@@ -214,7 +216,7 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
             if getattr(self, name).device.type != "cpu":
                 setattr(self, name, getattr(self, name).cpu())
         counts, ends = (getattr(self, name).detach().numpy().reshape(self.num_labels or 1, 2, -1) for name in STATES)
-        return [GridCounts(grid, arrays=arrays) for arrays in zip(counts, ends, strict=True)]
+        return [GridCounts(grid, pos_label=1, arrays=arrays) for arrays in zip(counts, ends, strict=True)]
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
@@ -236,6 +238,18 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
         """
         self.compute()
         return next(iter(self._found.values())) if self._is_one else dict(self._found)
+
+    def summary(self) -> RankingSummary | list[RankingSummary]:
+        """Return the counts of all rows, for intervals, curves and reports; all processes must call it.
+
+        Returns
+        -------
+        RankingSummary or list of RankingSummary
+            One for each label with `num_labels`. `fastevals.delong` takes one, as every call that takes a ranking does.
+        """
+        with self.sync_context(dist_sync_fn=self.dist_sync_fn, should_sync=self.sync_on_compute):
+            summaries = [each.summary() for each in self._counts()]
+        return summaries[0] if self.num_labels is None else summaries
 
     def _read(self, labels: list[ScoreCells]) -> dict[str, Found]:
         """Return all metrics of the cells of each label, or of all labels together."""

@@ -18,7 +18,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.grid import Flags, Keys, ScoreGrid
-from fastevals.scale.summary import RankingSummary, as_label, read_rows
+from fastevals.scale.summary import RankingSummary, as_label, joint_labels, read_rows
 
 Ints = NDArray[np.int64]
 AllReduce = Callable[[Ints, Literal["sum", "max"]], ArrayLike]
@@ -143,7 +143,9 @@ class GridCounts:
         if self.grid != other.grid:
             raise ValueError(f"grids must be equal to be joined, got {self.grid} and {other.grid}")
         both = {"sum": (self.counts, other.counts, np.add), "max": (self.ends, other.ends, np.maximum)}
-        return self.reduce(lambda _, how: both[how][2](*both[how][:2]))
+        joint = self.reduce(lambda _, how: both[how][2](*both[how][:2]))
+        joint._labels = joint_labels(self._labels, other._labels)
+        return joint
 
     def summary(self) -> RankingSummary:
         """Return the summary of all rows, whose readings are exact, or certified by the cells' extreme scores."""
@@ -190,6 +192,7 @@ def cells_of_grid(grid: ScoreGrid, counts: Ints, ends: Ints) -> ScoreCells:
 def probabilities_grid(n_cells: int = 2**18) -> ScoreGrid:
     """Return the grid for scores in [0, 1], whose cells have about equal widths in the logit.
 
+    All scores below 0 share a cell, and so do all above 1.
     The certificate of an AUC is usually at most 5 / n_cells wide, also of saturated and of drifting scores.
 
     Parameters

@@ -121,6 +121,16 @@ def test_reset_copies_and_files() -> None:
     assert not CertifiedMetric().state_dict()
 
 
+def test_the_summary_has_intervals_and_curves() -> None:
+    summary = fed(CertifiedMetric("average_precision")).summary()
+    ours, theirs = fastevals.delong(summary), fastevals.delong(fastevals.Ranking(TARGET, PREDS))
+    assert ours.confidence_interval().low == pytest.approx(theirs.confidence_interval().low, abs=1e-4)
+    assert contains(summary.ranking().roc_auc(), exact("roc_auc"))
+    labels = CertifiedMetric(num_labels=2)
+    labels.update(PREDS.reshape(-1, 2), TARGET.reshape(-1, 2))
+    assert [each.n_positives for each in labels.summary()] == Y.reshape(-1, 2).sum(axis=0).tolist()
+
+
 def test_states_of_other_options_are_refused() -> None:
     metric = CertifiedMetric(n_cells=2**13)
     metric.load_state_dict({name: getattr(CertifiedMetric(n_cells=2**12), name) for name in ours.STATES})
@@ -394,6 +404,7 @@ print("values", *(value.item() for value in ours.compute().values()))
 bounds = [ours[name].certified() for name in ("roc_auc", "average_precision")]
 print("auc", bounds[0].low, bounds[0].high, *("ap", bounds[1].low, bounds[1].high))
 print("same", gathered.certified() == bounds[0], ours["roc_auc"].counts.sum().item() == len(preds))
+print("rows", gathered.summary(), ours["roc_auc"].summary())
 print("idle", idle.certified().low, idle.certified().high)
 ours.update(preds[:10], target[:10])  # a process goes on with its own rows
 print("on", ours["average_precision"].counts.sum().item() == len(preds) + 10)

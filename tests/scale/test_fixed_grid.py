@@ -152,6 +152,8 @@ def test_labels_are_those_of_all_calls() -> None:
     other = RankingSummary(pos_label="yes")
     other.update(["no", "yes"], [0.7, 0.6])
     assert counts.summary().merge(other).ranking().roc_auc() == 0.5
+    none = GridCounts.of_probabilities()
+    assert none.join(counts).summary()._labels == counts.join(none).summary()._labels == ("yes", "no")
 
 
 def test_nothing_is_counted_after_an_error() -> None:
