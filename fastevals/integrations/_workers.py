@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_union
-from fastevals._validation.labels import Classes
-from fastevals.counting.ordering import FLOATS
 from fastevals.integrations._metric import OneMetric
 from fastevals.integrations._rounds import check_labels, mean_of_round
 from fastevals.measure.kinds import CLASSES, LABELS, SCORES, TARGETS, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import METRICS
 from fastevals.scale.certified import Certified, CertifiedRanking
-from fastevals.scale.fixed_grid import NOTHING_SEEN, any_scores_grid, cells_of_grid, count_in_grid
-from fastevals.scale.grid import ScoreGrid
+from fastevals.scale.fixed_grid import BINARY, NOTHING_SEEN, any_scores_grid, cells_of_grid, count_in_grid
 from fastevals.scale.rounding import PARTS, Spare
 from fastevals.scale.summary import UNITS, read_rows
 
-BINARY = Classes(np.array([0, 1]), 1)
 T = TypeVar("T")
 
 
@@ -121,7 +115,8 @@ def _counted_ranking(spec: MetricSpec, y_true: Any, predicted: Any, weights: Any
     largest = workers.run(lambda: np.array([0.0 if weights is None else np.max(weights)], np.float64))
     largest_weight = float(workers.allreduce(largest, "max")[0])
     unit = largest_weight / UNITS if largest_weight > 0 else None
-    grid = _grid(_threshold(spec))
+    threshold = _threshold(spec)
+    grid = any_scores_grid(at=() if threshold is None else (threshold,))
     counts, lost = np.zeros((2, grid.n_cells), np.int64), np.zeros(2, np.int64)
     ends = np.full((2, grid.n_cells), NOTHING_SEEN)
 
@@ -157,11 +152,3 @@ def _threshold(spec: MetricSpec) -> float | None:
     """Return the threshold of a metric at a threshold that is fixed beforehand."""
     given = ranking_metric(spec).threshold
     return None if given is None else float(given)
-
-
-@lru_cache(maxsize=8)
-def _grid(threshold: float | None) -> ScoreGrid:
-    """Return the grid of all workers, with a cut at a fixed threshold, where decisions are counted exactly."""
-    if threshold is None:
-        return any_scores_grid()
-    return ScoreGrid.from_keys(sorted_union(any_scores_grid().cuts, FLOATS.encode(np.array([threshold]) + 0.0)))

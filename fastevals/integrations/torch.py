@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from fastevals._options import UndefinedMetricWarning, check_choice, check_integer, row_at, show
 from fastevals._validation.arrays import as_array, check_finite, exact_floats, refuse_devices
-from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.integrations._packages import load
 from fastevals.measure.metric_specs import MetricSpec, is_greater_better, parse_metrics
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking
-from fastevals.scale.fixed_grid import NOTHING_SEEN, GridCounts, any_scores_grid
+from fastevals.scale.fixed_grid import BINARY, NOTHING_SEEN, GridCounts, any_scores_grid
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows
 from fastevals.scale.summary import RankingSummary
 
@@ -35,7 +34,6 @@ from torchmetrics.utilities.distributed import gather_all_tensors  # noqa: E402
 
 CELLS_OF_ALL_LABELS = 2**18
 STATES = "counts", "ends"
-BINARY = Classes(np.array([0, 1]), 1)
 Found = Certified | list[Certified]
 
 

@@ -14,6 +14,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks
 from fastevals._kernels.cells import count_with_ends
 from fastevals._options import check_integer, show
+from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.scale.cells import ScoreCells
@@ -23,6 +24,7 @@ from fastevals.scale.summary import RankingSummary, as_label, joint_labels, read
 Ints = NDArray[np.int64]
 AllReduce = Callable[[Ints, Literal["sum", "max"]], ArrayLike]
 
+BINARY = Classes(np.array([0, 1]), 1)  # of rows that are counted by flags
 NOTHING_SEEN = np.iinfo(np.int64).min  # the end of an empty cell
 SIGN = np.uint64(1 << 63)  # turns a key into a signed integer of the same order
 STEPS = np.uint64(52)  # base-2 logarithm of the number of floats per octave
