@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -82,6 +83,7 @@ def name_scalars(scalars: Iterable[Scalar], prefix: str) -> dict[str, float]:
     return named
 
 
+@lru_cache(1024)
 def legal(text: str) -> str:
     """Return text without characters that MLflow refuses or TensorBoard replaces."""
     for sign, words in IN_WORDS.items():
@@ -111,13 +113,16 @@ def scalars_of_rows(columns: Columns, naming: Iterable[str] = (), metric: Any = 
     measured = _measured(columns, [*keys])
     is_compared = any(_is_pair(keys, k) for k in range(n_rows))
     hidden = set() if is_compared or len({*map(repr, keys.get("model", ()))}) > 1 else {"model"}
+    columns_of_numbers = [columns[name].tolist() for name in measured]
     found = []
     for k in range(n_rows):
         where, subject = _names(keys, k, hidden)
         if not subject and isinstance(metric, str):
             subject = (metric,)
         found += [
-            Scalar(where, _words(subject, main, name), float(columns[name][k])) for name, main in measured.items()
+            Scalar(where, _words(subject, main, name), float(numbers[k]))
+            for (name, main), numbers in zip(measured.items(), columns_of_numbers, strict=True)
+            if math.isfinite(numbers[k])
         ]
     return found
 

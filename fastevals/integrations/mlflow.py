@@ -109,7 +109,7 @@ class ReportEvaluator:
 
     It logs a report, with intervals, as `log_report` does. Class probabilities are used if the model has
     `predict_proba`, predicts a matrix, or if the column of predictions holds lists. Other predictions of a classifier
-    are classes if each is among the labels, and scores of the positive class if not.
+    are scores of the positive class if they are floats that are not all among the labels, and else classes.
 
     `evaluator_config` takes the options of `fastevals.report`, such as ``n_resamples=0``; columns, as in
     ``by="region"``, are those of the features. It also takes `metric_prefix` ("fastevals/" by default, so that metrics
@@ -140,8 +140,11 @@ class ReportEvaluator:
 
         options = {name: value for name, value in (evaluator_config or {}).items() if name not in NOT_OURS}
         prefix, folder = options.pop("metric_prefix", PREFIX), options.pop("artifact_path", FOLDER)
-        truth, predicted, classes = _predictions(dataset, model, predictions)
-        data, options = _arguments(model_type, dataset, truth, predicted, classes, options)
+        if model is None:
+            predicted, classes = _predictions_of_data(dataset), None
+        else:
+            predicted, classes = _predictions_of_model(model, dataset.features_data, predictions, model_type)
+        data, options = _arguments(model_type, dataset, predicted, classes, options)
         report = fastevals.report(data, **options)
         scalars = log_report(report, prefix=prefix, run_id=run_id, artifact_path=folder)
         folder = f"{mlflow.get_run(run_id).info.artifact_uri}/{folder}"
@@ -152,55 +155,44 @@ class ReportEvaluator:
         return mlflow.models.EvaluationResult(metrics=scalars, artifacts=artifacts)
 
 
-def _predictions(dataset: Any, model: Any, column: str | None) -> tuple[Any, Any, Any]:
-    """Return targets, predictions and, for class probabilities of a model, the classes of their columns."""
+def _predictions_of_data(dataset: Any) -> Any:
+    """Return the column of predictions; one of lists as a matrix."""
     import numpy as np
 
-    truth, features = dataset.labels_data, dataset.features_data
-    if model is None:
-        predicted = dataset.predictions_data
-        if predicted is None:
-            raise ValueError("predictions must name a column of data, because no model is given")
-        first: Any = predicted[0] if len(predicted) else None
-        is_of_lists = predicted.dtype == object and not isinstance(first, str) and np.ndim(first) == 1
-        return truth, np.array(predicted.tolist()) if is_of_lists else predicted, None
-    wrapper: Any = getattr(model, "_model_impl", None)
-    raw: Any = (
-        wrapper.get_raw_model() if hasattr(wrapper, "get_raw_model") else getattr(wrapper, "sklearn_model", wrapper)
-    )
-    if hasattr(raw, "predict_proba") and hasattr(raw, "classes_"):
-        return truth, np.asarray(raw.predict_proba(features)), raw.classes_
+    predicted = dataset.predictions_data
+    if predicted is None:
+        raise ValueError("predictions must name a column of data, because no model is given")
+    return np.array(predicted.tolist()) if predicted.dtype == object else predicted
+
+
+def _predictions_of_model(model: Any, features: Any, column: str | None, model_type: str) -> tuple[Any, Any]:
+    """Return a model's predictions and, if they are its class probabilities, the classes of the columns."""
+    import numpy as np
+
+    raw: Any = getattr(model, "_model_impl", None)
+    raw = raw.get_raw_model() if hasattr(raw, "get_raw_model") else getattr(raw, "sklearn_model", raw)
+    if model_type == "classifier" and hasattr(raw, "predict_proba") and hasattr(raw, "classes_"):
+        return np.asarray(raw.predict_proba(features)), raw.classes_
     found = model.predict(features)
-    if column is not None and hasattr(found, "columns"):
-        found = found[column]
-    found = np.asarray(found)
-    return truth, found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found, None
+    found = np.asarray(found[column] if column is not None and hasattr(found, "columns") else found)
+    return found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found, None
 
 
 def _arguments(
-    model_type: str, dataset: Any, truth: Any, predicted: Any, classes: Any, options: dict[str, Any]
+    model_type: str, dataset: Any, predicted: Any, classes: Any, options: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the columns and the options of the report."""
     import numpy as np
 
+    truth, features = dataset.labels_data, dataset.features_data
     target, name = dataset.targets_name or "target", dataset.predictions_name or "prediction"
-    labels = options.pop("label_list", None)
-    columns: dict[str, Any] = {}
-    if options.get("sample_weights") is not None:
-        columns["sample_weights"] = options["sample_weights"]
-        options["sample_weight"] = "sample_weights"
-    options.pop("sample_weights", None)
-    named = {
-        each
-        for value in options.values()
-        for each in (value if isinstance(value, (list, tuple)) else [value])
-        if isinstance(each, str)
-    }
-    features = dataset.features_data
-    columns |= {each: features[each].to_numpy() for each in getattr(features, "columns", ()) if each in named}
+    labels, weights = options.pop("label_list", None), options.pop("sample_weights", None)
+    columns = {each: features[each].to_numpy() for each in _named(options) if each in getattr(features, "columns", ())}
+    if weights is not None:
+        columns["sample_weights"], options["sample_weight"] = weights, "sample_weights"
+    columns |= {target: truth, name: predicted}
     if model_type == "regressor":
-        options |= {"target": target, "pred": name}
-        return {**columns, target: truth, name: predicted}, options
+        return columns, options | {"target": target, "pred": name}
     options["label"] = target
     if predicted.ndim == 2:
         if classes is None:
@@ -211,14 +203,17 @@ def _arguments(
                 f"{len(classes)} classes"
             )
         if len(classes) > 2:
-            options |= {"probabilities": name, "classes": classes.tolist()}
-            return {**columns, target: truth, name: predicted}, options
+            return columns, options | {"probabilities": name, "classes": classes.tolist()}
         positive = options.setdefault("pos_label", classes.tolist()[1])
-        predicted = predicted[:, classes.tolist().index(positive)]
-    elif np.isin(predicted, truth if labels is None else labels).all():
-        options["pred"] = name
-        return {**columns, target: truth, name: predicted}, options
-    options["score"] = name
+        columns[name] = predicted[:, classes.tolist().index(positive)]
+    elif predicted.dtype.kind != "f" or np.isin(predicted, truth if labels is None else labels).all():
+        return columns, options | {"pred": name}
     if not options.keys() & {"threshold", "best"}:
         options["threshold"] = THRESHOLD
-    return {**columns, target: truth, name: predicted}, options
+    return columns, options | {"score": name}
+
+
+def _named(options: dict[str, Any]) -> set[str]:
+    """Return texts in options, which may name columns."""
+    values = [each for value in options.values() for each in (value if isinstance(value, (list, tuple)) else [value])]
+    return {each for each in values if isinstance(each, str)}

@@ -155,6 +155,63 @@ def test_a_gate() -> None:
     assert "gate/brier_not_worse_than_champion_by_1_percent_reference_value" in scalars
 
 
+def compared(**options):
+    data = {**DIGITS, "a": DIGITS["logistic"] > 0.5, "b": DIGITS["random_forest"] > 0.5}
+    return fastevals.compare(data, label="label", pred=["a", "b"], n_resamples=99, **options)
+
+
+RESULTS = {"m": [0.1, 0.2, 0.3, 0.4], "n": [0.2, 0.3, 0.35, 0.5], "o": [0.2, 0.3, 0.4, 0.55]}
+SHOWN = {
+    "plan": (
+        lambda: fastevals.gate(
+            DIGITS, "roc_auc >= 0.98 assuming 0.985", label="label", score="logistic", plan=True
+        ),
+        "roc_auc_at_least_0.98_assuming_0.985/roc_auc_n_samples",
+    ),
+    "compare": (compared, "a_vs_b/accuracy_difference_ci_lower"),
+    "compare with a reference": (lambda: compared(reference="a"), "b_vs_a/accuracy_difference_pvalue"),
+    "results": (lambda: fastevals.compare(RESULTS), "m/mean_rank"),
+    "folds": (
+        lambda: fastevals.RankingFolds.from_scores(DIGITS["label"], DIGITS["logistic"], DIGITS["fold"]),
+        "fold_0/n_positives",
+    ),
+    "classes": (lambda: fastevals.ClassRankings(list("abc"), np.eye(3)), "a/support"),
+    "bias and variance": (
+        lambda: fastevals.bias_variance({"y": [1.0, 2.0], "p": [1.0, 3.0], "q": [2.0, 2.0]}["y"], [[1, 3], [2, 2]]),
+        "bias_squared",
+    ),
+    "classes predicted": (
+        lambda: fastevals.report({"y": list("abcab"), "p": list("abbab")}, label="y", pred="p", n_resamples=0),
+        "c/recall",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_results_of_calls_that_commands_make(name) -> None:
+    make, expected = SHOWN[name]
+    result = make()
+    found = result.to_scalars()
+    assert expected in found
+    assert all(TENSORBOARD.fullmatch(key) and math.isfinite(value) for key, value in found.items())
+    assert set(found.values()) <= numbers_of(result)
+    assert not [key for key in found if re.search(r"[a-z]_2$", key)]  # of names that are equal
+
+
+def test_bounds_of_counts_are_no_confidence_intervals() -> None:
+    summary = fastevals.scale.RankingSummary(cells=64)
+    summary.update(DIGITS["label"], DIGITS["logistic"])
+    found = fastevals.report(summary, n_resamples=0).to_scalars()
+    assert found["roc_auc_bound_lower"] < Ranking(DIGITS["label"], DIGITS["logistic"]).roc_auc()
+    assert not [name for name in found if name.startswith("roc_auc_ci")]
+    certified = summary.ranking().roc_auc()
+    assert certified.to_scalars() == {
+        "value": certified.value,
+        "value_bound_lower": certified.low,
+        "value_bound_upper": certified.high,
+    }
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -157,6 +157,10 @@ def test_options_of_the_report(run) -> None:
 def test_predicted_classes_and_numbers(run) -> None:
     found = evaluated(pd.DataFrame({"y": Y, "p": (P > 0.5).astype(int)}), predictions="p", model_type="classifier")
     assert found.metrics["fastevals/accuracy"] == ((P > 0.5) == Y).mean()
+    found = evaluated(pd.DataFrame({"y": [0, 1] * 20, "p": [0, 2] * 20}), predictions="p", model_type="classifier")
+    assert found.metrics["fastevals/accuracy"] == 0.5
+    names = pd.DataFrame({"y": ["a", "b"] * 20, "p": ["a", "c"] * 20})
+    assert evaluated(names, predictions="p", model_type="classifier").metrics["fastevals/accuracy"] == 0.5
     numbers = pd.DataFrame({"y": np.arange(50.0), "p": np.arange(50.0) + 0.5})
     found = evaluated(numbers, predictions="p", model_type="regressor")
     assert found.metrics["fastevals/root_mean_squared_error"] == 0.5
