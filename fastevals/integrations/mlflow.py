@@ -184,6 +184,8 @@ def _arguments(
     """Return the columns and the options of the report."""
     import numpy as np
 
+    from fastevals._distinct import sorted_unique
+
     truth, features = dataset.labels_data, dataset.features_data
     target, name = dataset.targets_name or "target", dataset.predictions_name or "prediction"
     labels, weights = options.pop("label_list", None), options.pop("sample_weights", None)
@@ -196,7 +198,7 @@ def _arguments(
     options["label"] = target
     if predicted.ndim == 2:
         if classes is None:
-            classes = np.unique(truth) if labels is None else np.asarray(labels)
+            classes = sorted_unique(truth) if labels is None else np.asarray(labels)
         if len(classes) != predicted.shape[1]:
             raise ValueError(
                 f"label_list must name the class of each of {predicted.shape[1]} columns of predictions, got "
