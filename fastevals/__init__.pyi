@@ -335,6 +335,7 @@ def gate(
     encoding: str | None = None,
     header: bool | None = None,
     memory: int | str | None = None,
+    cells: bool = False,
     on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     progress: bool = False,
@@ -418,6 +419,10 @@ def gate(
     memory : int or str, optional
         Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data of scores are read in
         two or more scans, with the same results.
+    cells : bool
+        Whether `data` is a table of counts, such as the result of a database's ``GROUP BY``: columns "low" and "high"
+        are the lowest and highest score of each range of scores, "positives" and "negatives" its numbers of rows. A
+        column "model" is needed only for several models.
     on_missing_label : {"raise", "drop"}
         Whether a row without a true class or target is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
@@ -505,6 +510,7 @@ def report(
     header: bool | None = None,
     memory: int | str | None = None,
     approximate: bool = False,
+    cells: bool = False,
     on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     against: Any = None,
@@ -599,6 +605,10 @@ def report(
         summarize``.
     approximate : bool
         Read rows once, count scores in ranges, and give numbers with guaranteed bounds.
+    cells : bool
+        Whether `data` is a table of counts, such as the result of a database's ``GROUP BY``: columns "low" and "high"
+        are the lowest and highest score of each range of scores, "positives" and "negatives" its numbers of rows. A
+        column "model" is needed only for several models.
     on_missing_label : {"raise", "drop"}
         Whether a row without a true class or target is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}

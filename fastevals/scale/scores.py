@@ -148,6 +148,8 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         Number of rows left out because their weight is zero.
     pieces : dict of str to int
         If counting is unfinished, the pieces that are counted, with their numbers of rows.
+    title : str
+        The name in texts of a table that the counts were read from.
     """
 
     KIND = "scores"
@@ -167,6 +169,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     settings: list[Any] = field(default_factory=list)  # settings of a run that was stopped
     are_copies: bool = False
     cross: bool = False
+    title: str = ""
 
     def __init_subclass__(cls) -> None:
         ScoresSummary.STORED[cls.KIND] = cls

@@ -279,7 +279,7 @@ def _class_counter(arguments: argparse.Namespace) -> Counter:
     from fastevals.show.report.class_streams import ClassRowReader, count_probabilities
     from fastevals.show.report.source import open_columns
 
-    names = {field.name for field in dataclasses.fields(ReportOptions)}
+    names = {field.name for field in dataclasses.fields(ReportOptions)} - {"cells"}  # here a number
     options = checked(ReportOptions(**{name: value for name, value in vars(arguments).items() if name in names}))
     source, roles = open_columns(_files(arguments), options, csv_form(arguments))
     reader = ClassRowReader(source, roles, options)

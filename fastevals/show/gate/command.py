@@ -45,7 +45,6 @@ examples:
 A rule passes by a one-sided 95 % bound (--confidence), so a model at the limit
 passes in about 5 % of samples or fewer. It fails by a simultaneous bound over
 all rules and segments. Otherwise it is undecided, and the output says why.
-
 --rules FILE.toml holds rules = ["roc_auc >= 0.8", ...] and any option, named as
 in Python: label = "y". --format json prints a receipt: a later --reference.
 exit status: 0 pass, 3 fail, 4 undecided (--undecided counts it as pass or

@@ -50,6 +50,7 @@ from fastevals.show.gate.sides import (
     Specs,
 )
 from fastevals.show.predicted import DataClasses
+from fastevals.show.report.cells import read_cells
 from fastevals.show.report.costs import OUTCOMES, cost_roles, costs_by_outcome, describe_costs, refuse_costs
 from fastevals.show.report.intervals import ScoredRows, few_cells, with_losses
 from fastevals.show.report.read_scores import naming_other, other_name
@@ -328,6 +329,13 @@ def open_rows(
     data: Any, options: GateOptions, rules: Sequence[GateRule], form: CsvForm, role: str
 ) -> ScoredSource | PredictedSource | CountedClassesSource:
     """Open scores or predictions."""
+    if options.cells:
+        if other := next((name for name in ("pred", "target", "probabilities") if getattr(options, name)), None):
+            raise ValueError(f"{option('cells')} and {option(other)} exclude each other")
+        counted = read_cells(data, options.label, options.score, form)
+        found = ScoredSource(counted, replace(options, cells=False), rules, CsvForm(), role)
+        found.data = data if files_of(data) else counted  # the receipt and the night name files
+        return found
     if options.score is not None and (options.pred is not None or options.target is not None):
         other = "pred" if options.pred is not None else "target"
         raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")

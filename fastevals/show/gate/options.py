@@ -91,6 +91,7 @@ class GateOptions:
         "memory",
         doc="""int or str, optional: Bytes of memory for rows, such as ``"2GB"``; by default half of what is free.
         Larger data of scores are read in two or more scans, with the same results.""")
+    cells: bool = as_in_report("cells")
     on_missing_label: OnInvalid = as_in_report("on_missing_label")
     on_invalid: OnInvalid = as_in_report("on_invalid")
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for the bootstrap (needs tqdm).")

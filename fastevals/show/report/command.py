@@ -33,8 +33,7 @@ FILE is CSV, Parquet or Arrow, with one row per sample: one column of labels,
 and a column of scores per model. Scores must be higher for the positive class.
 Several files, a folder, a quoted pattern ('scores/*.parquet') or an address
 (s3://...) are read as one; - is standard input. Without FILE data are embedded.
-Instead of scores, --pred names predictions: classes with --label, numbers with
---target. --probabilities 'p_*' names a column for each class.
+Instead of scores: --pred (classes, or numbers with --target), --probabilities.
 """
 EPILOG = """\
 examples:
@@ -68,10 +67,10 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     check_shared(arguments, parser)
     if files and not all(name.endswith(SUMMARY) for name in files):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        if arguments.pred is None and arguments.target is None and arguments.probabilities is None:
+        if not any((arguments.pred, arguments.target, arguments.probabilities, arguments.cells)):
             check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
     elif not files:
-        given = next((name for name in ("pred", "target", "probabilities") if getattr(arguments, name)), None)
+        given = next((name for name in ("pred", "target", "probabilities", "cells") if getattr(arguments, name)), None)
         if given is not None:
             parser.error(f"--{given} goes with a FILE")
 

@@ -153,6 +153,12 @@ class ReportOptions:
         "", "read files once; numbers have guaranteed bounds",
         "bool: Read rows once, count scores in ranges, and give numbers with guaranteed bounds.",
         default=False, goes_with=COUNTED)
+    cells: bool = own(
+        "", "FILE has counts: low, high, positives, negatives",
+        """bool: Whether `data` is a table of counts, such as the result of a database's ``GROUP BY``: columns "low" and
+        "high" are the lowest and highest score of each range of scores, "positives" and "negatives" its numbers of
+        rows. A column "model" is needed only for several models.""",
+        default=False)
     on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
         "raise", doc="""{"raise", "drop"}: Whether a row without a true class or target is an error, or is left out and
         counted.""")

@@ -284,7 +284,8 @@ def other_name(against: Any, data: Any) -> str:
         names, of_data = ([os.path.basename(path) for path in each] for each in (paths, _paths(data)))
         names = paths if names == of_data and paths != _paths(data) else names
         return "standard input" if is_stdin(against) else listed_in_words(names, FILES_NAMED)
-    return UNNAMED_ROWS
+    title = os.path.basename(against.title) if isinstance(against, ScoresSummary) else ""
+    return title or UNNAMED_ROWS
 
 
 def _paths(data: Any) -> list[str]:

@@ -43,6 +43,7 @@ from fastevals.reading.sources import ReadFiles, Reading, Source, data_name, is_
 from fastevals.scale.class_scores import ClassScoresSummary
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
+from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.summarized_classes import SummarizedClasses
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse, with_reference_first
@@ -55,6 +56,7 @@ from fastevals.show.predicted import (
     read_targets,
 )
 from fastevals.show.report.against import ClassCountsSide, OtherSides, OtherTotals, Side
+from fastevals.show.report.cells import read_cells
 from fastevals.show.report.class_streams import ClassRowReader, count_probabilities
 from fastevals.show.report.costs import (
     check_cost_options,
@@ -144,6 +146,11 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         raise ValueError(f"{option(others[0])} and {option(others[1])} exclude each other")
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     options = checked(options)
+    if options.cells:
+        if is_predicted or data is None:
+            other = f"{option(others[0])} exclude each other" if others else "the embedded data exclude each other"
+            raise ValueError(f"{option('cells')} and {other}")
+        data, options, form = with_cells(data, options, form)
     if counts_of_classes(data):
         return report_class_counts(data, options, form, n_pictured)
     if not (is_predicted or counts_predictions(data)):
@@ -154,6 +161,15 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
     if options.probabilities is None:
         refuse(options, COUNTED, "; this is a report of predictions")
     return report_predictions(data, options, form, n_pictured)
+
+
+def with_cells(data: Any, options: ReportOptions, form: CsvForm) -> tuple[ScoresSummary, ReportOptions, CsvForm]:
+    """Read the tables of cells that are the data and those of --against."""
+    own, other = read_cells(data, options.label, options.score, form), options.against
+    if other is not None:
+        with naming_other(other_name(only_path(other), data)):
+            other = read_cells(only_path(other), options.label, options.score, form)
+    return own, replace(options, cells=False, against=other), CsvForm()
 
 
 def counts_of_classes(data: Any) -> bool:
@@ -303,7 +319,7 @@ def _check_cross(by: tuple[str, ...], cross: bool) -> None:
 
 def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: Sequence[str]) -> None:
     """Raise if options that need columns are given with a ranking or counts."""
-    kind = type(data).__name__
+    kind = "table of counts" if isinstance(data, ScoresSummary) and data.title else type(data).__name__
     refuse(options, ROWS, f", but data is a {kind}")
     if not may_be_csv(options.against) and (given := form.options()):
         raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")

@@ -346,7 +346,7 @@ def counts_classes(data: Any) -> bool:
 def summary_name(data: Any) -> str:
     """Return the name that texts use for summaries."""
     if isinstance(data, (ScoresSummary, ClassScoresSummary)):
-        return "summary"
+        return getattr(data, "title", "") or "summary"
     if not (is_path(data) or isinstance(data, (list, tuple))):
         return "ranking"
     return ", ".join(os.path.basename(os.fsdecode(path)) for path in ([data] if is_path(data) else data))
