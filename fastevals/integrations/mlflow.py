@@ -63,22 +63,35 @@ def log_report(
             log_report(fastevals.report("scores.parquet", label="y", score="p"))
     """
     mlflow = _load()
-    scalars, texts, tags = report_parts(report, prefix)
+    scalars, texts, tags = _parts(report, prefix)
     if run_id is None:
         run_id = (mlflow.active_run() or mlflow.start_run()).info.run_id
+    _log(mlflow, run_id, scalars, texts, tags, artifact_path, step)
+    return scalars
+
+
+def _log(
+    mlflow: Any,
+    run_id: str,
+    scalars: dict[str, float],
+    texts: dict[str, str],
+    tags: dict[str, str],
+    folder: str,
+    step: int | None = None,
+) -> None:
+    """Log metrics, artifacts and tags to a run."""
     names = [*scalars]
     for first in range(0, len(names), METRICS_PER_CALL):
         chunk = {name: scalars[name] for name in names[first : first + METRICS_PER_CALL]}
         mlflow.log_metrics(chunk, step=step, run_id=run_id)
     for name, text in texts.items():
-        mlflow.log_text(text, f"{artifact_path}/{name}", run_id=run_id)
+        mlflow.log_text(text, f"{folder}/{name}", run_id=run_id)
     client = mlflow.MlflowClient()
     for name, value in tags.items():
         client.set_tag(run_id, name, value)
-    return scalars
 
 
-def report_parts(report: Any, prefix: str) -> tuple[dict[str, float], dict[str, str], dict[str, str]]:
+def _parts(report: Any, prefix: str) -> tuple[dict[str, float], dict[str, str], dict[str, str]]:
     """Return what is logged of a result: metrics, texts of artifacts by file name, and tags."""
     from fastevals._options import show
     from fastevals.document.result import Result
@@ -146,10 +159,11 @@ class ReportEvaluator:
             predicted, classes = _predictions_of_model(model, dataset.features_data, predictions, model_type)
         data, options = _arguments(model_type, dataset, predicted, classes, options)
         report = fastevals.report(data, **options)
-        scalars = log_report(report, prefix=prefix, run_id=run_id, artifact_path=folder)
+        scalars, texts, tags = _parts(report, prefix)
+        _log(mlflow, run_id, scalars, texts, tags, folder)
         folder = f"{mlflow.get_run(run_id).info.artifact_uri}/{folder}"
         artifacts = {
-            f"{prefix}report.html": TextEvaluationArtifact(f"{folder}/report.html", report.to_html()),
+            f"{prefix}report.html": TextEvaluationArtifact(f"{folder}/report.html", texts["report.html"]),
             f"{prefix}report.json": JsonEvaluationArtifact(f"{folder}/report.json", report.to_dict()),
         }
         return mlflow.models.EvaluationResult(metrics=scalars, artifacts=artifacts)
