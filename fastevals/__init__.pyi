@@ -11,6 +11,7 @@ from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.gate.document import GateResult
 from fastevals.show.gate.plan import GatePlan
 from fastevals.show.report.document import Report
+from fastevals.show.report.queries import QueriesReport
 from typing import Any
 from fastevals import datasets as datasets
 from fastevals import metrics as metrics
@@ -482,6 +483,10 @@ def report(
     classes: Sequence[Any] | None = None,
     ordered: bool = False,
     normalize: bool = False,
+    queries: str | None = None,
+    qrels: Any = None,
+    document: str | None = None,
+    metric: Any = None,
     target: str | None = None,
     sample_weight: str | None = None,
     frequency_weight: str | None = None,
@@ -515,7 +520,7 @@ def report(
     on_invalid: OnInvalid = "raise",
     against: Any = None,
     progress: bool = False,
-) -> Report:
+) -> Report | QueriesReport:
     """Report how good models are, how certain that is, and whether they differ, like ``fastevals report``.
 
     Parameters
@@ -545,6 +550,18 @@ def report(
         own order.
     normalize : bool
         Divide each row's probabilities by their sum; by default sums other than 1 are an error.
+    queries : str, optional
+        Column of queries. The report is then on systems that rank documents for queries, with the mean of each metric
+        over queries; `label` is the column of relevance.
+    qrels : path, frame, mapping or `Qrels`, optional
+        Judgments of documents in a table of their own (query, document, relevance), or in TREC's form. `data` is then a
+        run, a mapping of names to runs, or a file for each system; or a table with a column of scores for each system.
+        The columns are "query", "document" and "relevance", unless `queries`, `document` and `label` name others.
+    document : str, optional
+        Column of documents in judgments and runs.
+    metric : str, `metric(...)` or a sequence of these, optional
+        Metrics of ranked documents, the one that ranks systems first; by default "ndcg@10", "map", "mrr" and
+        "recall@10".
     target : str
         Column of the true numbers.
     sample_weight : str, optional
@@ -624,9 +641,9 @@ def report(
 
     Returns
     -------
-    Report
+    Report or QueriesReport
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. It
-        keeps the data for the pictures of the first 20 blocks.
+        keeps the data for the pictures of the first 20 blocks. With `queries` or `qrels`, it is on ranked documents.
 
     Raises
     ------
@@ -650,5 +667,11 @@ def report(
     >>> found = fastevals.report(columns, label="y", probabilities="p", n_resamples=0).to_dict()["blocks"][0]
     >>> round(found["models"][0]["metrics"]["log_loss"], 4)
     0.9608
+    >>> columns = {"query": [1, 1, 2, 2], "relevant": [0, 1, 1, 0], "bm25": [2, 1, 3, 1], "dense": [1, 2, 2, 1]}
+    >>> found = fastevals.report(
+    ...     columns, queries="query", label="relevant", score=["bm25", "dense"], metric="mrr", n_resamples=0
+    ... )
+    >>> found.means
+    {'bm25': {'mrr': 0.75}, 'dense': {'mrr': 1.0}}
     """
     ...

@@ -48,8 +48,10 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
     """Warn if columns among the arguments have different indexes.
 
     If one index is the default (0, 1, 2, ...) and the other has other labels, there is no warning: predictions for a
-    test set often have a default index.
+    test set often have a default index. Runs are matched with `Qrels` by their ids.
     """
+    if type(arguments.get("y_true")).__name__ == "Qrels":
+        return
     columns = [each for name, value in arguments.items() if name in ROWS for each in _columns_of(name, value)]
     for name, column in columns[1:]:
         first_name, first = columns[0]

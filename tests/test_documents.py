@@ -31,6 +31,7 @@ LONG = (
     "curves.md",
     "drift.md",
     "planning.md",
+    "queries.md",
     "learners.md",
     "report.md",
     "rows.md",

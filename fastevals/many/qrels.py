@@ -117,14 +117,24 @@ class Qrels:
         relevance = self._relevance[self._relevance > 0]
         return RelevantDocuments(self.queries, self.n_relevant, None if (relevance == 1).all() else relevance)
 
-    def _runs(self, name: str, runs: Any) -> dict[Any, _JudgedTable]:
+    def _run(self, name: str, run: Any, form: CsvForm) -> _JudgedTable:
+        """Return the rows of a run that messages call `name`."""
+        return _read_rows(name, run, self.columns, None, form)
+
+    def _runs(
+        self,
+        name: str,
+        runs: Any,
+        scores: Sequence[str] | None = None,
+        form: CsvForm = CsvForm(),  # noqa: B008
+    ) -> dict[Any, _JudgedTable]:
         """Return the rows of several systems: a mapping of names to runs, or a table with a column for each system."""
         if isinstance(runs, Mapping) and not set(self.columns) <= set(runs):
             return {each: _read_rows(f"{name}[{each!r}]", run, self.columns, None) for each, run in runs.items()}
         if isinstance(runs, (list, tuple, np.ndarray)):
             return {k: _read_rows(f"{name}[{k}]", run, self.columns, None) for k, run in enumerate(runs)}
-        source = open_source(runs, Request(None, self.columns))
-        names = [each for each in source.names if each not in self.columns]
+        source = open_source(runs, Request(None, self.columns, form=form))
+        names = scores or [each for each in source.names if each not in self.columns]
         wanted = {each: f"{name}[{each!r}]" for each in (*self.columns, *names)}
         table = join_columns(source, wanted, names)
         ids = [_as_ids(wanted[each], table[each]) for each in self.columns]

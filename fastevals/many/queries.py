@@ -351,6 +351,29 @@ def compare_query_metrics(
     return compare_models(_QuerySample(values), specs, list(systems), pairs, settings, keep, progress)
 
 
+def compare_systems(
+    values: Floats,
+    specs: MetricSpecs,
+    systems: list[Any],
+    *,
+    reference: Any,
+    n_resamples: int,
+    confidence_level: float,
+    rng: Any,
+    progress: bool,
+) -> ModelComparison:
+    """Return means and differences as `compare_query_metrics` does, also of one system.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_metrics, n_systems, n_queries)
+        Value of each metric, system and query.
+    """
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, "BCa", "two-sided", rng)
+    pairs = compared_pairs(tuple(systems), reference) if len(systems) > 1 else np.empty((0, 2), np.intp)
+    return compare_models(_QuerySample(values), specs, systems, pairs, settings, False, progress)
+
+
 class _QuerySample(UnitSample):
     """Queries drawn with replacement, and the means of the defined values among them.
 

@@ -117,7 +117,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the files that the arguments may name; an argument may also turn out to name a column."""
-    for name in ("file", "against", "reference", "rules", "truth", "observed", "sample_weight"):
+    for name in ("file", "qrels", "against", "reference", "rules", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:
             yield from (each, *glob.glob(each))
@@ -318,7 +318,7 @@ def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str
     for name, shown, field in fields_of(options):
         settings: dict[str, Any] = {"dest": name, "default": field.default, "help": shown.help}
         if shown.choices is not None:
-            settings["choices"] = get_args(shown.choices)
+            settings |= {"choices": get_args(shown.choices), "metavar": shown.metavar or None}
         elif not shown.metavar:
             settings["action"] = "store_true"
         else:
@@ -352,13 +352,15 @@ def add_files(parser: Parser, name: str, page: str, drawn: str) -> None:
     files = f"{name}.json, {name}.txt and {drawn}" if drawn else f"{name}.json and {name}.txt"
     add("--out", metavar="DIR", help=f"also write {files} here")
     if drawn:
-        add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures (png)")
+        formats, help_text = ("png", "svg", "pdf"), "of the pictures: png (default), svg or pdf"
+        add("--picture-format", metavar="F", choices=formats, default="png", help=help_text)
 
 
 def add_format(parser: Parser) -> None:
     """Add the option for the form of the output."""
     forms = ("text", "json", "markdown")
-    parser.add_argument("--format", choices=forms, default="text", help="form of the output (text)")
+    help_text = "of the output: text (default), json or markdown"
+    parser.add_argument("--format", metavar="FORM", choices=forms, default="text", help=help_text)
 
 
 def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:

@@ -574,6 +574,53 @@ class ProbabilitiesOfComparison(JsonHead):
     cautions: Annotated[list[str], "cautions, in words"]
 
 
+class IntervalsOfQueries(TypedDict):
+    """How intervals were made, from replicates of queries."""
+
+    method: Annotated[str, "method of the systems' intervals"]
+    resamples: Annotated[int, "bootstrap replicates"]
+    confidence: Annotated[float, "--confidence"]
+
+
+class RankingSystem(TypedDict):
+    """A system that ranks documents."""
+
+    name: Annotated[str, "the system"]
+    n_documents: Annotated[int, "documents of judged queries"]
+    n_judged: Annotated[int | None, "documents with a judgment; null without --qrels"]
+    n_queries_without_documents: Annotated[int, "judged queries for which it retrieved nothing; its metrics are 0"]
+    n_queries_without_judgments: Annotated[int, "queries that are left out because they have no judgments"]
+    metrics: Annotated[dict[str, Number], "by metric, the mean over queries"]
+    intervals: Annotated[dict[str, Ends], "by metric, the interval of the mean; empty without intervals"]
+
+
+class QueriesNeeded(TypedDict):
+    """The queries that show a small difference between the two leading systems."""
+
+    effect: Annotated[float, "the true difference that is assumed"]
+    power: Annotated[float, "the chance to show it"]
+    n_queries: Annotated[int, "queries that are needed, if they are like these"]
+    interval: Annotated[Ends, "approximate interval of this number"]
+
+
+class QueriesReported(JsonHead):
+    """``fastevals report --queries`` or ``--qrels``: systems that rank documents for queries."""
+
+    data: Annotated[str, "name of the data"]
+    ranked: Annotated[Literal["documents"], "what is ranked"]
+    reference: NotRequired[
+        Annotated[str, "with --reference: the system that the others are compared with, which is listed first"]
+    ]
+    n_queries: Annotated[int, "queries"]
+    n_undefined: Annotated[int, "queries without relevant documents, which are left out of means"]
+    n_relevant: Annotated[int, "relevant documents"]
+    intervals: Annotated[IntervalsOfQueries | None, "null without intervals"]
+    systems: Annotated[list[RankingSystem], "the systems"]
+    differences: Annotated[list[PairOfModels], "differences of each compared pair of systems"]
+    planned: Annotated[dict[str, QueriesNeeded], "by metric; empty for one system"]
+    cautions: Annotated[list[str], "cautions, in words"]
+
+
 # fastevals gate -------------------------------------------------------------------------------------------------------
 
 
@@ -766,6 +813,13 @@ class Summarized(JsonHead):
 
 
 KINDS: tuple[Any, ...] = (
-    *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, ProbabilitiesOfComparison),
+    *(
+        ScoresReport,
+        PredictionsReport,
+        QueriesReported,
+        ResultsOfComparison,
+        PredictionsOfComparison,
+        ProbabilitiesOfComparison,
+    ),
     *(PredictionsDecomposed, PolynomialsDecomposed, Summarized, GateReceipt, GatePlanned),
 )

@@ -205,7 +205,10 @@ def test_systems_rank_their_own_documents():
     found = compared(qrels, {"a": first, "b": second}, metrics="mrr", n_resamples=99, rng=0)["mrr"]
     assert [each.value for each in found.estimates.values()] == [0.75, 0.25]
     assert found.differences[0].value == 0.5
-    systems = {"a": table(first, "score"), "b": pd.DataFrame(table(second, "score"))}
+    frame = pd.DataFrame(table(second, "score")).iloc[::-1]  # its index does not matter
+    turned = {"a": pd.DataFrame(table(first, "score")).tail(2), "b": frame}
+    assert compared(qrels, turned, metrics="mrr", n_resamples=99)
+    systems = {"a": table(first, "score"), "b": frame}
     again = compared(qrels, systems, metrics="mrr", n_resamples=99, rng=0)["mrr"]
     assert again.to_dict() == found.to_dict()
     values = {name: measured(qrels, run, metrics="mrr")["mrr"].values for name, run in systems.items()}

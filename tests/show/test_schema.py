@@ -155,6 +155,10 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
         of_report(*TARGETS, "--by", "k", "--weight", "w", *DROP, file="gaps.csv"),
         of_report(*TARGETS, "--group", "g", "--frequency-weight", "f"),
     ],
+    schema.QueriesReported: [
+        of_report("--label", "y", "--score", "s", "--score", "t", "--queries", "g", "--reference", "t"),
+        lambda: printed("report", "run.txt", "--qrels", "qrels.txt", "--metric", "mrr", "--resamples", "0"),
+    ],
     schema.ResultsOfComparison: [
         lambda: printed("compare", "results.csv", "--dataset", "set", "--by", "part"),
         lambda: printed("compare", "results.csv", "--control", "a", *(f"--algorithm={name}" for name in "abc")),
@@ -201,6 +205,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("rows", "gaps"):
         write(f"{name}-none.csv", {name: values[:0] for name, values in COLUMNS.items()})
     table = {name: snapshots.TABLE[:, k] for k, name in enumerate("abc")}
+    Path("qrels.txt").write_text("q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n")
+    Path("run.txt").write_text("q1 Q0 d1 1 2.0 run\nq2 Q0 d2 1 1.0 run\nq9 Q0 d2 1 1.0 run\n")
     write("results.csv", {"set": np.arange(12) % 6, "part": np.arange(12) // 6, **table})
 
 

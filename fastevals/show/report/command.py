@@ -41,15 +41,16 @@ examples:
   fastevals report clicks.csv --label clicked --score new --score old
   fastevals report loans.parquet --label default --score p --cost-fn 50
   fastevals report photos.csv --label species --probabilities 'p_*'
+  fastevals report bm25.txt dense.txt --qrels qrels.txt --metric ndcg@20
   fastevals report houses.csv --target price --pred model --html page.html
 
 Intervals are from a bootstrap (BCa) of the same rows for all models; those of
 differences, and p, are simultaneous (max-T). Thresholds maximise F1 or minimise
 cost, and each replicate chooses them again. "-" means undefined, such as 0/0.
-docs/report.md explains files, intervals, --by, --memory, --out and --html.
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
 N_KERNELS = 50  # that a first run compiles, about
+OTHER_KINDS = ("pred", "target", "probabilities", "queries", "qrels", "cells")  # than scores: options that tell
 
 
 def add_options(parser: Parser) -> None:
@@ -67,10 +68,10 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     check_shared(arguments, parser)
     if files and not all(name.endswith(SUMMARY) for name in files):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        if not any((arguments.pred, arguments.target, arguments.probabilities, arguments.cells)):
+        if not any(getattr(arguments, name) for name in OTHER_KINDS):
             check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
     elif not files:
-        given = next((name for name in ("pred", "target", "probabilities", "cells") if getattr(arguments, name)), None)
+        given = next((name for name in OTHER_KINDS if getattr(arguments, name)), None)
         if given is not None:
             parser.error(f"--{given} goes with a FILE")
 
@@ -78,6 +79,12 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Report, print and write."""
     check_beforehand(arguments)
+    if arguments.queries is not None or arguments.qrels is not None:
+        from fastevals.show.report.queries import report_queries
+
+        ranked = report_queries(arguments.file, chosen(ReportOptions, vars(arguments)))
+        show_result(arguments, ranked, ranked.pictures)
+        return
     from fastevals.show.report.source import build_report
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED

@@ -26,6 +26,7 @@ from fastevals.show.options import (
 
 SCORES, ROWS = "scores", "columns of rows"  # the only data that some options go with
 PROBABILITIES = "probabilities of classes"
+QUERIES = "ranked documents (queries or qrels)"
 COUNTED = "scores or probabilities of classes"  # which files beyond memory may have
 
 
@@ -63,6 +64,23 @@ class ReportOptions:
         "", "divide each row's probabilities by their sum",
         "bool: Divide each row's probabilities by their sum; by default sums other than 1 are an error.",
         default=False, goes_with=PROBABILITIES)
+    queries: str | None = own(
+        "COLUMN", "column of queries: documents ranked by --score",
+        """str, optional: Column of queries. The report is then on systems that rank documents for queries, with the
+        mean of each metric over queries; `label` is the column of relevance.""", is_column=True)
+    qrels: Any = own(
+        "FILE", "judgments in a table of their own; FILEs are runs",
+        """path, frame, mapping or `Qrels`, optional: Judgments of documents in a table of their own (query, document,
+        relevance), or in TREC's form. `data` is then a run, a mapping of names to runs, or a file for each system; or
+        a table with a column of scores for each system. The columns are "query", "document" and "relevance", unless
+        `queries`, `document` and `label` name others.""")
+    document: str | None = own(
+        "COLUMN", "column of documents, with --qrels",
+        "str, optional: Column of documents in judgments and runs.", is_column=True, goes_with=QUERIES)
+    metric: Any = own(
+        "M", "with --queries: ndcg@10, map, ...; repeat for more",
+        """str, `metric(...)` or a sequence of these, optional: Metrics of ranked documents, the one that ranks systems
+        first; by default "ndcg@10", "map", "mrr" and "recall@10".""", repeats=True, goes_with=QUERIES)
     target: str | None = own(
         "T", "column of the true numbers, with --pred", "str: Column of the true numbers.", is_column=True)
     sample_weight: str | None = own(
@@ -160,10 +178,11 @@ class ReportOptions:
         rows. A column "model" is needed only for several models.""",
         default=False)
     on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
-        "raise", doc="""{"raise", "drop"}: Whether a row without a true class or target is an error, or is left out and
+        "raise", metavar="R", help="rows without a label: raise (default) or drop",
+        doc="""{"raise", "drop"}: Whether a row without a true class or target is an error, or is left out and
         counted.""")
     on_invalid: OnInvalid = own(
-        "", "rows without a finite score, prediction or weight",
+        "RULE", "rows without a finite score: raise (default), drop",
         """{"raise", "drop"}: Whether a row without a finite score, prediction or weight is an error, or is left out and
         counted. With "drop", None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are
         a block of their own.""", choices=OnInvalid, default="raise")

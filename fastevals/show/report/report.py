@@ -7,11 +7,12 @@ from typing import Any
 from fastevals.show.options import takes
 from fastevals.show.report.document import Report
 from fastevals.show.report.options import ReportOptions
+from fastevals.show.report.queries import QueriesReport, report_queries
 from fastevals.show.report.source import build_report
 
 
 @takes(ReportOptions)
-def report(data: Any = None, **options: Any) -> Report:
+def report(data: Any = None, **options: Any) -> Report | QueriesReport:
     """Report how good models are, how certain that is, and whether they differ, like ``fastevals report``.
 
     Parameters
@@ -27,9 +28,9 @@ def report(data: Any = None, **options: Any) -> Report:
 
     Returns
     -------
-    Report
+    Report or QueriesReport
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. It
-        keeps the data for the pictures of the first 20 blocks.
+        keeps the data for the pictures of the first 20 blocks. With `queries` or `qrels`, it is on ranked documents.
 
     Raises
     ------
@@ -53,5 +54,14 @@ def report(data: Any = None, **options: Any) -> Report:
     >>> found = fastevals.report(columns, label="y", probabilities="p", n_resamples=0).to_dict()["blocks"][0]
     >>> round(found["models"][0]["metrics"]["log_loss"], 4)
     0.9608
+    >>> columns = {"query": [1, 1, 2, 2], "relevant": [0, 1, 1, 0], "bm25": [2, 1, 3, 1], "dense": [1, 2, 2, 1]}
+    >>> found = fastevals.report(
+    ...     columns, queries="query", label="relevant", score=["bm25", "dense"], metric="mrr", n_resamples=0
+    ... )
+    >>> found.means
+    {'bm25': {'mrr': 0.75}, 'dense': {'mrr': 1.0}}
     """
-    return build_report(data, ReportOptions(**options))
+    chosen = ReportOptions(**options)
+    if chosen.queries is None and chosen.qrels is None:
+        return build_report(data, chosen)
+    return report_queries(data, chosen)

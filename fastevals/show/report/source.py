@@ -91,7 +91,7 @@ from fastevals.show.report.measure_predictions import (
     measure_matrix,
     with_class_intervals,
 )
-from fastevals.show.report.options import COUNTED, PROBABILITIES, ROWS, SCORES, ReportOptions
+from fastevals.show.report.options import COUNTED, PROBABILITIES, QUERIES, ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import DividedRows
 from fastevals.show.report.read_scores import (
     ReadScores,
@@ -134,6 +134,7 @@ def refuse_class_rankings(data: Any) -> None:
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
     refuse_class_rankings(data)
+    refuse(options, QUERIES, "")
     others = [name for name in ("probabilities", "pred", "target") if getattr(options, name) is not None]
     is_predicted = bool(others)
     if options.score is not None and is_predicted:
