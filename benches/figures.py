@@ -101,6 +101,7 @@ TITLES = {
     "compare_groups": "AUCs of two models compared in 10,000 groups",
     "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
     "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
+    "grouped_auc_polars": "AUCs of 10,000 groups in a group_by of Polars",
     **{f"grouped_{name}": f"{name} of 10,000 groups" for names in GROUPED.values() for name in names},
     "queries": "nDCG, MAP, MRR and recall at 1, 5, 10 and 100, queries of 100 documents",
     "shuffled_queries": "nDCG, MAP, MRR and recall at 1, 5, 10 and 100, queries of unequal length, rows in any order",
@@ -349,6 +350,8 @@ FIGURES: dict[str, Figure] = {
         Figure("compare_groups", rows=10 * M, at_most=10.0, unit="s"),
         Figure("grouped_auc_many", "polarbearings", M, at_least=3),
         Figure("grouped_auc_most", "polarbearings", M, at_least=3),
+        Figure("grouped_auc_polars", "polars-ds", M, at_least=3),
+        Figure("grouped_auc_polars", "polarbearings", M),
         *(
             Figure(f"grouped_{name}", "average precision", M, at_most=3.0)
             for names in GROUPED.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
@@ -75,6 +76,18 @@ def _grouped(n_groups: int) -> dict[str, Setup]:
         return lambda: frame.group_by("g").agg(auc).sort("g")["auc"].to_numpy()
 
     return {"fastevals": ours, "polarbearings": theirs}
+
+
+def _grouped_in_polars(data: Data, aggregation: Callable[[], Any]) -> Call:
+    """Group a frame of Polars and aggregate each group to its AUC."""
+    frame = import_module("polars").DataFrame({"y": data.y, "s": data.s, "g": data.groups(GROUPS_MANY)})
+    auc = aggregation().alias("auc")
+    return lambda: frame.group_by("g").agg(auc).sort("g")["auc"].to_numpy()
+
+
+def _auc_in_polars() -> Any:
+    import_module("fastevals.integrations.polars")
+    return import_module("polars").col("s").fe.roc_auc("y")
 
 
 def _compared(data: Data) -> Call:
@@ -168,6 +181,15 @@ MANY: Cases = installed(
         },
         "grouped_auc_many": _grouped(GROUPS_MANY),
         "grouped_auc_most": _grouped(GROUPS_MOST),
+        "grouped_auc_polars": {
+            "fastevals": partial(_grouped_in_polars, aggregation=_auc_in_polars),
+            "polarbearings": partial(
+                _grouped_in_polars, aggregation=lambda: import_module("polarbearings").roc_auc("y", "s")
+            ),
+            "polars-ds": partial(
+                _grouped_in_polars, aggregation=lambda: import_module("polars_ds").query_roc_auc("y", "s")
+            ),
+        },
         **{
             f"grouped_{name}": {
                 "fastevals": _metric_of_groups(of, name, GROUPS_MANY),
