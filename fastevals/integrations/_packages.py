@@ -20,16 +20,16 @@ class Tested(NamedTuple):
 
 # Also the lower bounds of the extras in pyproject.toml.
 TESTED = {
-    "catboost": Tested("1.2", "1.2", "catboost"),
+    "catboost": Tested("1.2.8", "1.2", "catboost"),
     "duckdb": Tested("1.1", "2.0", "duckdb"),
-    "lightgbm": Tested("4.0", "4.7", "lightgbm"),
+    "lightgbm": Tested("4.4", "4.7", "lightgbm"),
     "mlflow": Tested("2.16", "3.17", "mlflow"),
     "polars": Tested("1.30", "2.1", "polars"),
     "pytest": Tested("8.3", "9.0", "pytest"),
     "sklearn": Tested("1.6", "1.9", "scikit-learn"),
     "torch": Tested("2.3", "2.14", "torch"),
     "torchmetrics": Tested("1.0", "1.9", "torchmetrics"),
-    "xgboost": Tested("2.0", "3.2", "xgboost"),
+    "xgboost": Tested("2.1", "3.2", "xgboost"),
 }
 _warned: set[str] = set()
 

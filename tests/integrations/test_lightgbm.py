@@ -17,7 +17,10 @@ RELEVANCE = RNG.integers(0, 4, 600)
 W = RNG.random(600)
 TRAIN, TEST = slice(0, 300), slice(300, 600)
 QUIET = {"verbose": -1, "num_threads": 1}
-pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated"),
+    pytest.mark.filterwarnings("ignore:'force_all_finite' was renamed"),  # LightGBM 4.4 with scikit-learn 1.6
+]
 
 
 def train(params, y, n=60, weight=None, callbacks=(), **options):

@@ -85,7 +85,7 @@ def versioned(monkeypatch, version: str | None) -> None:
     monkeypatch.setattr(_packages, "_warned", set())
 
 
-@pytest.mark.parametrize("version", ["2.0.0", "3.2.0", "3.99rc1", None])
+@pytest.mark.parametrize("version", ["2.1.0", "3.2.0", "3.99rc1", None])
 def test_a_version_that_is_tested(monkeypatch, version) -> None:
     versioned(monkeypatch, version)
     assert _packages.load("xgboost", "this") is sys.modules["xgboost"]
@@ -93,14 +93,14 @@ def test_a_version_that_is_tested(monkeypatch, version) -> None:
 
 def test_a_version_that_is_too_old_is_refused(monkeypatch) -> None:
     versioned(monkeypatch, "1.7.6")
-    said = r"this is tested with xgboost 2\.0 to \S+, and 1\.7\.6 is installed: pip install 'xgboost>=2\.0'"
+    said = r"this is tested with xgboost 2\.1 to \S+, and 1\.7\.6 is installed: pip install 'xgboost>=2\.1'"
     with pytest.raises(ImportError, match=said):
         _packages.load("xgboost", "this")
 
 
 def test_a_newer_major_version_is_said_once(monkeypatch) -> None:
     versioned(monkeypatch, "99.1")
-    with pytest.warns(UserWarning, match=r"this is tested with xgboost 2\.0 to \S+, and 99\.1 is installed"):
+    with pytest.warns(UserWarning, match=r"this is tested with xgboost 2\.1 to \S+, and 99\.1 is installed"):
         _packages.load("xgboost", "this")
     _packages.load("xgboost", "this")
 
