@@ -21,9 +21,9 @@ PARAMS = {"objective": "binary:logistic", "eval_metric": "auc", "max_depth": 3, 
 ROUNDS_PER_LINE = 10
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+def _timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
     start = time.perf_counter()
-    found = call()
+    found = call(*arguments)
     return time.perf_counter() - start, found
 
 
@@ -38,8 +38,8 @@ def main(rows: int = ROWS, rounds: int = ROUNDS) -> None:
     ours, theirs, training, furthest = [], [], [], 0.0
     print(f"{rows:,} rows, {rounds} rounds", "rounds | training | XGBoost's AUC | ours | ratio", sep="\n")
     for i in range(rounds):
-        training.append(_timed(lambda i=i: booster.update(matrix, i))[0])
-        own, text = _timed(lambda i=i: booster.eval_set([(matrix, "all")], i))
+        training.append(_timed(booster.update, matrix, i)[0])
+        own, text = _timed(booster.eval_set, [(matrix, "all")], i)
         mine, _ = _timed(lambda: auc(booster.predict(matrix), matrix))
         theirs.append(own)
         ours.append(mine)
