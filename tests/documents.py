@@ -26,7 +26,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 from unittest import mock
 
 import fastevals
@@ -40,7 +40,7 @@ from tests import json_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-OWN_TESTS = ("machines.md",)  # its recipes need engines: tests/scale/test_recipes.py
+OWN_TESTS = ("machines.md", "stack.md")  # need engines and tools: tests/scale/test_recipes.py, tests/integrations
 MADE_OF_CODE = ("api.md", "chapter.md", "json.md", "metrics.md")
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PAGES = [page for page in PAGES if page.name not in (*OWN_TESTS, *MADE_OF_CODE)]
@@ -69,8 +69,8 @@ class Block(NamedTuple):
 class Session:
     """Run the blocks of a page one after another, with their own names and folder."""
 
-    def __init__(self, page: Path, folder: Path) -> None:
-        self.page, self.folder = page, folder
+    def __init__(self, page: Path, folder: Path, *, warns: Literal["error", "ignore"] = "error") -> None:
+        self.page, self.folder, self.warns = page, folder, warns
         self.names: dict[str, Any] = {"__name__": "__main__"}
         for script in (DOCS / "tasks").glob("*.py"):
             shutil.copy(script, folder)
@@ -86,7 +86,7 @@ class Session:
         printed = io.StringIO()
         columns = mock.patch.dict(os.environ, WIDTH)
         with columns, contextlib.redirect_stdout(printed), contextlib.chdir(self.folder), warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter(self.warns)
             for statement in tree.body:
                 if isinstance(statement, ast.Expr):
                     value = eval(compile(ast.Expression(statement.value), str(self.page), "eval"), self.names)

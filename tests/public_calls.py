@@ -1,6 +1,7 @@
-"""Public calls of summaries, folds, files and engines, and those of `tests.snapshots`, with few and many rows.
+"""Public calls of summaries, folds, files and engines, with few and many rows, of `tests.snapshots` and of documents.
 
-    python -m tests.public_calls  # after warm-up's steps: which kernels each call would compile, as JSON
+    python -m tests.public_calls            # after warm-up's steps: which kernels each call would compile, as JSON
+    python -m tests.public_calls documents  # the same of README and the documents
 
 Signatures that kernels are compiled for stay in the process, so finding what warm-up lacks needs no empty cache.
 """
@@ -11,6 +12,7 @@ import contextlib
 import inspect
 import io
 import json
+import os
 import pickle
 import sys
 import tempfile
@@ -19,6 +21,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -26,7 +29,7 @@ import fastevals
 from fastevals.scale import CertifiedRanking, ClassScoresSummary, RankingSummary
 from fastevals.show import warm_up
 from fastevals.show.cli import main
-from tests import snapshots
+from tests import compiled_kernels, documents, snapshots
 from tests.scale.test_summaries import KINDS
 
 ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
@@ -215,32 +218,36 @@ def all_calls(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
                 yield f"{name}, {n} rows", call
 
 
-def compiled() -> set[str]:
-    """Return the signatures for which kernels are compiled or loaded so far."""
-    modules = [module for name, module in sys.modules.items() if name.startswith("fastevals._kernels.")]
-    kernels = {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
-    return {
-        f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}{signature}"
-        for kernel in kernels
-        for signature in kernel.signatures
-    }
+def of_documents(_: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield the code of each page."""
+    for page in documents.PAGES:
+
+        def call(page: Path = page) -> None:
+            with tempfile.TemporaryDirectory() as folder:
+                documents.rewritten(page, Path(folder))
+
+        yield page.name, call
 
 
-def missing() -> dict[str, list[str]]:
+def missing(calls: Callable[[Path], Iterator[tuple[str, Callable[[], Any]]]]) -> dict[str, list[str]]:
     """Return the signatures that calls compile but warm-up does not, by call."""
     found: dict[str, list[str]] = {}
-    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with contextlib.ExitStack() as stack:
+        folder, processes = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(warnings.catch_warnings())
+        stack.enter_context(mock.patch.dict(os.environ, compiled_kernels.follow(processes, documents.ROOT)))
         warnings.simplefilter("ignore")
         for _, step in warm_up._steps():
             step()
-        known = compiled()
-        for name, call in all_calls(Path(folder)):
+        known = compiled_kernels.here()
+        for name, call in calls(folder):
             call()
-            if more := compiled() - known:
+            if more := (compiled_kernels.here() | compiled_kernels.kept(processes)) - known:
                 found[name] = sorted(more)
                 known |= more
     return found
 
 
 if __name__ == "__main__":
-    json.dump(missing(), sys.stdout, indent=1)
+    json.dump(missing(of_documents if sys.argv[1:] == ["documents"] else all_calls), sys.stdout, indent=1)

@@ -661,7 +661,9 @@ def test_after_warm_up_commands_and_common_calls_compile_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_warm_up_compiles_what_summaries_folds_files_and_snapshots_call() -> None:
-    done = subprocess.run([sys.executable, "-m", "tests.public_calls"], capture_output=True, text=True, timeout=400)
+@pytest.mark.parametrize("calls", [[], ["documents"]], ids=["summaries, folds, files and snapshots", "documents"])
+def test_warm_up_compiles_what_calls_need(calls: list[str]) -> None:
+    command = [sys.executable, "-m", "tests.public_calls", *calls]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout) == {}

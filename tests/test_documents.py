@@ -21,7 +21,7 @@ TEXTS = [
     *(documents.DOCS / name for name in documents.MADE),
     documents.ROOT / "CONTRIBUTING.md",
     documents.ROOT / "CHANGELOG.md",
-    documents.DOCS / "machines.md",
+    *(documents.DOCS / name for name in documents.OWN_TESTS),
     *sorted((documents.DOCS / "adding").glob("*.md")),  # whose code tests/test_adding.py runs
 ]
 

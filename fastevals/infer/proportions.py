@@ -209,14 +209,15 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
 def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
     """Return the arguments at which a function of the beta distribution equals `tail`; NaN if there is none.
 
-    SciPy's inverse (as of 1.17) is wrong for a = 1000 and b >= 10^8, so its values are checked, and wrong ones are
-    replaced by a root search.
+    SciPy's inverse is wrong for a = 1000 and b >= 10^8 (as of 1.17), and NaN for larger b (before 1.17). So its values
+    are checked, and wrong ones are replaced by a root search.
     """
     from scipy.optimize import brentq
 
     values = np.asarray(inverse(a, b, tail))
     with np.errstate(invalid="ignore"):
-        wrong = np.abs(function(a, b, values) - tail) > 1e-6 * tail
+        right = np.abs(function(a, b, values) - tail) <= 1e-6 * tail
+    wrong = ~right & (a > 0) & (b > 0)
     for place in map(tuple, np.argwhere(wrong)):
 
         def excess(log: float, a: float = a[place], b: float = b[place]) -> float:

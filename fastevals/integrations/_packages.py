@@ -26,7 +26,7 @@ TESTED = {
     "mlflow": Tested("2.16", "3.17", "mlflow"),
     "polars": Tested("1.30", "2.1", "polars"),
     "pytest": Tested("8.3", "9.0", "pytest"),
-    "sklearn": Tested("1.6", "1.9", "scikit-learn"),
+    "sklearn": Tested("1.5", "1.9", "scikit-learn"),
     "torch": Tested("2.3", "2.14", "torch"),
     "torchmetrics": Tested("1.0", "1.9", "torchmetrics"),
     "xgboost": Tested("2.1", "3.2", "xgboost"),

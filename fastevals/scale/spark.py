@@ -157,7 +157,7 @@ def _collected(df: Any) -> Any:
     from pyspark.errors import PythonException
 
     try:
-        return df.toArrow()
+        return df.toArrow() if hasattr(df, "toArrow") else _collected_as_bytes(df)
     except PythonException as error:
         wrong = re.search(r"No module named 'pyarrow'|Python in worker has .* driver: [\d.]+", str(error))
         if wrong is None:
@@ -166,6 +166,28 @@ def _collected(df: Any) -> Any:
             f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals, pyspark, pandas "
             "and pyarrow, before the session starts"
         ) from None
+
+
+def _collected_as_bytes(df: Any) -> Any:
+    """Return a data frame of Spark 3.5, whose frames have no `toArrow`, as an Arrow table."""
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    def written(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            with pa.BufferOutputStream() as out:
+                with pa.ipc.new_stream(out, batch.schema) as stream:
+                    stream.write_batch(batch)
+                data = out.getvalue().to_pybytes()
+            yield pa.RecordBatch.from_arrays([pa.array([data], pa.binary())], ["rows"])
+
+    plain = [f"c{k}" for k in range(len(df.columns))]
+    found = df.toDF(*plain).mapInArrow(written, "rows binary").collect()
+    tables = [pa.ipc.open_stream(bytes(each.rows)).read_all() for each in found]
+    table = pa.concat_tables(tables) if tables else to_arrow_schema(df.schema).empty_table()
+    return table.rename_columns(df.columns)
 
 
 def _quoted(name: str) -> str:

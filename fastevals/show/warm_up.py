@@ -35,7 +35,7 @@ The code is kept in a folder named "fastevals", in the first of these places
 that is writable: NUMBA_CACHE_DIR, next to the package, the user's cache folder.
 To share it between all users of an image, run the command as root:
 
-  RUN pip install ./fastevals && fastevals warm-up
+  RUN pip install ./fastevals && fastevals warm-up --quiet
 
 The code is for this version of fastevals, Python, NumPy and numba and for this
 kind of processor; elsewhere the kernels are compiled again.
@@ -122,12 +122,13 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"fastevals {' '.join(command)}", partial(_command, *command)
     small, large = _Data(FEW_ROWS), _Data(MANY_ROWS)
     several = [_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in]
-    several += [_folds, _summaries, *([_files] if find_spec("pyarrow") else [])]
+    several += [_calibrations, _folds, _summaries, *([_files] if find_spec("pyarrow") else [])]
     for calls in several:
         name = calls.__name__.strip("_").replace("_", "-")
         yield f"{name}, few rows", partial(calls, small)
         yield f"{name}, many rows", partial(calls, large)
     yield "cells, many rows", partial(_cells, large)
+    yield "class-decisions", partial(_class_decisions, small)
     yield "splits", partial(_splits, small)
     yield "tests", partial(_tests, small)
 
@@ -173,6 +174,7 @@ def _every_curve_and_area(ranking: Any) -> None:
     for entry in METRICS.values():
         if entry.of == "ranking":
             entry(ranking.counts)
+    curves["gain"].at(share=0.1), curves["lift"].at(share=0.1), curves["lift"].area
     curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
 
 
@@ -317,6 +319,68 @@ def _classes(data: _Data) -> None:
         classes = ClassRankings(data.classes, data.probabilities, sample_weight=weights)
         classes.roc_auc(), classes.roc_auc(multi_class="ovo"), classes.average_precision(average="micro")
         classes.roc_curve(average="macro")
+
+
+def _class_decisions(data: _Data) -> None:
+    import numpy as np
+
+    from fastevals import (
+        ClassRankings,
+        ConfusionMatrix,
+        bootstrap,
+        class_costs,
+        class_thresholds,
+        compare_rankings,
+        confidence_band,
+        metric,
+        minimum_cost_predictions,
+        most_confused,
+        permutation_test,
+    )
+    from fastevals.infer.bands import ClassAverage
+    from fastevals.measure.registry import METRICS
+
+    rows = data.classes, data.probabilities
+    classes = ClassRankings(*rows)
+    names = ["roc_auc", metric("roc_auc", multi_class="ovo"), "average_precision", metric("f1", average="macro")]
+    names += [name for name, entry in METRICS.items() if entry.of == "classes" and entry.classes != "label sets"]
+    bootstrap(rows, names, n_resamples=REPLICATES, rng=0)
+    compare_rankings(data.classes, {"a": rows[1], "b": rows[1] ** 2}, metrics=names[:2], n_resamples=REPLICATES, rng=0)
+    for curve in ("roc", "precision_recall"):
+        for average in get_args(ClassAverage):
+            confidence_band(classes, curve, average=average, kind="pointwise", n_resamples=REPLICATES, rng=0)
+    permutation_test(*rows, rows[1] ** 2, "hand_till", n_resamples=REPLICATES, rng=0)
+    for average in get_args(ClassAverage):
+        classes.gain_curve(average=average), classes.precision_recall_curve(average=average)
+    labels = data.probabilities > 0.4
+    of_labels = ["roc_auc", metric("f1", threshold=0.4, average="samples")]
+    of_labels += [name for name, entry in METRICS.items() if entry.classes == "label sets"]
+    bootstrap((labels, data.probabilities), of_labels, n_resamples=REPLICATES, rng=0)
+    ClassRankings(labels, data.probabilities).best_thresholds("f1")
+    answers = classes.top_label()
+    of_answers = [name for name in METRICS if "coverage" in name and METRICS[name].of == "ranking"]
+    bootstrap(answers, of_answers, n_resamples=REPLICATES, rng=0)
+    for goal in ("f1", "accuracy", "balanced_accuracy"):
+        class_thresholds(*rows, goal, n_resamples=REPLICATES, rng=0)
+    costs = 1 - np.eye(4)
+    class_costs(*rows, costs, n_resamples=REPLICATES, rng=0)
+    class_costs(*rows, abstain_cost=0.2, n_resamples=REPLICATES, rng=0)
+    for layout in (np.asarray, np.asfortranarray):
+        minimum_cost_predictions(layout(rows[1]), costs)
+    minimum_cost_predictions(rows[1][::2, ::-1], costs)
+    most_confused(ConfusionMatrix.from_predictions(data.classes, data.predicted))
+
+
+def _calibrations(data: _Data) -> None:
+    from fastevals import Ranking, calibration, gain_table, reliability_band
+    from fastevals.infer.calibration.bands import ReliabilityBandKind
+
+    for weights in (None, data.weights):
+        calibration(data.y, {"a": data.scores, "b": data.other}, sample_weight=weights)
+        gain_table(data.y, {"a": data.scores, "b": data.other}, sample_weight=weights)
+    ranking = Ranking(data.y, data.scores)
+    for kind in get_args(ReliabilityBandKind):
+        reliability_band(ranking, kind=kind, n_resamples=100, rng=0)
 
 
 def _folds(data: _Data) -> None:
@@ -478,6 +542,7 @@ def _splits(data: _Data) -> None:
         return np.full(len(x_test), y_train.mean())
 
     x = data.scores[:, None]
+    [*KFold(3, stratified=True, rng=0).split(x, data.y, data.groups)]
     plain = [HoldOut(0.2, n_repeats=3, rng=0), KFold(3, rng=0), BootstrapSplit(3, rng=0), LeaveOneOut()]
     stratified = [HoldOut(0.2, n_repeats=3, stratified=True, rng=0), KFold(3, stratified=True, rng=0)]
     for split in plain + stratified:

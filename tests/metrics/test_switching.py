@@ -99,7 +99,7 @@ def test_displays_run_on_ours(calls: list[str]) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot as plt
 
-    with metrics.in_place():
+    with metrics.in_place() as report:
         for name, expected in (
             ("RocCurveDisplay", ["roc_curve", "auc"]),
             ("PrecisionRecallDisplay", ["precision_recall_curve", "average_precision_score"]),
@@ -108,7 +108,7 @@ def test_displays_run_on_ours(calls: list[str]) -> None:
         ):
             scores = Y if name == "ConfusionMatrixDisplay" else X[:, 0]
             getattr(sklearn.metrics, name).from_predictions(Y, scores)
-            assert calls == expected
+            assert calls == [each for each in expected if each not in report.not_replaced]
             calls.clear()
     plt.close("all")
 

@@ -41,7 +41,7 @@ def run(own: Any) -> None:
     cells = df.groupBy(functions.floor(df.p * 2**17)).agg(
         functions.min("p"), functions.max("p"), functions.sum("y"), functions.sum(1 - df.y)
     )
-    _, low, high, positives, negatives = (column.to_numpy() for column in cells.toArrow().columns)
+    _, low, high, positives, negatives = zip(*cells.collect(), strict=True)
     auc = RankingSummary.from_cells(low, high, positives, negatives).ranking().roc_auc()
     true = Ranking(y, p).roc_auc()
     print("counted" if getattr(auc, "low", auc) <= true <= getattr(auc, "high", auc) else f"{auc} is not {true}")

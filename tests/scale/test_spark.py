@@ -27,10 +27,13 @@ from tests.scale.spark_cluster import ROOT, session, standalone
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+parquet_file = pytest.importorskip("pyarrow.parquet")
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install pyspark pandas pyarrow")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless", allow_module_level=True)
 
+# Spark 3.5 leaves sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 N = 20_000
 
 
@@ -48,9 +51,14 @@ def rows() -> Any:
     return pd.DataFrame(made_rows(N))
 
 
+def frame(spark: Any, rows: Any, path: Path) -> Any:
+    parquet_file.write_table(pa.Table.from_pandas(rows), path)
+    return spark.read.parquet(str(path))
+
+
 @pytest.fixture(scope="module")
-def df(spark: Any, rows: Any) -> Any:
-    return spark.createDataFrame(pa.Table.from_pandas(rows)).repartition(5).persist()
+def df(spark: Any, rows: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return frame(spark, rows, tmp_path_factory.mktemp("rows") / "rows.parquet").repartition(5).persist()
 
 
 def test_rankings_are_those_of_the_rows(df: Any, rows: Any) -> None:
@@ -141,14 +149,14 @@ def test_scores_that_are_drawn_anew_in_each_pass_are_an_error(df: Any) -> None:
     with pytest.raises(ValueError, match=r"its scores, labels or weights differ .*: call .* cache\(\)\) first"):
         ours.ranking(random, label="y", score="p", exact=True)
     kept = random.cache()
-    found, whole = ours.ranking(kept, label="y", score="p", exact=True), kept.toArrow()
-    assert found.roc_auc() == Ranking(*whole.columns).roc_auc()
+    found, whole = ours.ranking(kept, label="y", score="p", exact=True), zip(*kept.collect(), strict=True)
+    assert found.roc_auc() == Ranking(*whole).roc_auc()
 
 
-def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any) -> None:
+def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any, tmp_path: Path) -> None:
     bad = rows.copy()
     bad.loc[N - 1, "p"] = np.nan
-    df = spark.createDataFrame(bad[["y", "p", "user"]]).coalesce(2)
+    df = frame(spark, bad[["y", "p", "user"]], tmp_path / "bad.parquet").coalesce(2)
     for call in (ours.ranking, ours.summarize, ours.probability_summary, ours.group_summary):
         options = {"by": "user"} if call is ours.group_summary else {}
         with pytest.raises(ValueError, match=r"^column 'p' has 1 missing value, the first at row \d+ of part"):
