@@ -82,7 +82,8 @@ def ranking(
     Parameters
     ----------
     data : duckdb.DuckDBPyRelation or str
-        A relation, such as ``duckdb.sql("FROM 'scores/*.parquet'")``; the name of a table; or a query.
+        A relation, such as ``duckdb.sql("FROM 'scores/*.parquet'")``; the name of a table; or a query. Pass a relation
+        if a query reads variables of Python, such as frames.
     label : str
         Column of the true class.
     score : str or sequence of str

@@ -98,6 +98,14 @@ def test_a_relation_a_table_a_query_and_a_stream_agree() -> None:
     assert contains(expected.ranking().roc_auc(), estimate.value)
 
 
+def test_a_relation_of_a_variable_of_python() -> None:
+    y, p, _ = rows("skewed", 2_000)
+    con, frame = duckdb.connect(), pa.table({"y": y, "p": p})
+    relation = con.sql("SELECT y, p FROM frame WHERE p > 0")
+    found = fastevals_duckdb.ranking(relation, label="y", score="p", cells=64)
+    assert (found.n_positives, found.n_negatives) == (np.count_nonzero(frame["y"]), np.count_nonzero(y == 0))
+
+
 def test_reports_read_relations() -> None:
     y, p, _ = rows("uniform", 500)
     con = connected(y=y, p=p)
