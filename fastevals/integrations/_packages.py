@@ -20,7 +20,7 @@ class Tested(NamedTuple):
 
 # Also the lower bounds of the extras in pyproject.toml.
 TESTED = {
-    "catboost": Tested("1.2.8", "1.2", "catboost"),
+    "catboost": Tested("1.2.8", "1.2.10", "catboost"),
     "duckdb": Tested("1.1", "2.0", "duckdb"),
     "lightgbm": Tested("4.4", "4.7", "lightgbm"),
     "mlflow": Tested("2.16", "3.17", "mlflow"),
