@@ -7,6 +7,7 @@ import pytest
 
 import fastevals
 from fastevals.integrations.lightgbm import metric
+from fastevals.scale import dask
 
 lgb = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
 RNG = np.random.default_rng(0)
@@ -125,3 +126,24 @@ def test_a_metric_can_be_stored() -> None:
     ours = pickle.loads(pickle.dumps(metric("roc_auc")))
     assert ours(Y, X[:, 0]) == ("roc_auc", fastevals.Ranking(Y, X[:, 0]).roc_auc(), True)
     assert repr(ours) == "LightGBMMetric(roc_auc)"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # LightGBM warns of its own parameters
+def test_all_rows_of_a_cluster_after_the_fit(tmp_path) -> None:
+    """LightGBM's workers measure their own rows only; `scale.dask` measures those of all."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    arrays = pytest.importorskip("dask.array", reason="dask is not installed")
+    frames = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        rows, y = arrays.from_array(X, chunks=(300, 5)), arrays.from_array(Y, chunks=300)
+        model = lgb.DaskLGBMClassifier(client=client, n_estimators=5, verbose=-1)
+        p = model.fit(rows, y).predict_proba(rows)[:, 1]
+        frame = frames.from_dask_array(arrays.stack([y, p], axis=1).rechunk((300, 2)), columns=["y", "p"])
+        ranking = dask.ranking(frame, label="y", score="p")
+        assert float(ranking.roc_auc()) == fastevals.Ranking(Y, p.compute()).roc_auc()
