@@ -421,12 +421,12 @@ class _QuerySample(UnitSample):
 class _RankedRows:
     """Relevance of documents, one row per document, that each system ranks."""
 
-    def __init__(self, y_true: Any, queries: Any, n_relevant: Any, largest: float) -> None:
-        array = as_array("y_true", y_true)
+    def __init__(self, name: str, y_true: Any, queries: Any, n_relevant: Any, largest: float) -> None:
+        array = as_array(name, y_true)
         if queries is None and array.ndim != 2:
             raise ValueError(f"y_true must be 2-D, a row per query, unless queries is given, got shape {array.shape}")
         self._shape = array.shape
-        self._relevance = as_scores("y_true", array.reshape(-1) if queries is None else array)
+        self._relevance = as_scores(name, array.reshape(-1) if queries is None else array)
         if queries is None:
             self._queries = Queries.of_rows(*array.shape)
         else:
@@ -480,12 +480,20 @@ class QueryTask:
     """Relevance of documents by query, and the metrics to compute for the systems that rank them."""
 
     def __init__(
-        self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any, n_relevant: Any
+        self,
+        y_true: Any,
+        queries: Any,
+        specs: MetricSpecs,
+        gain: Any,
+        undefined: Any,
+        n_relevant: Any,
+        *,
+        name: str = "y_true",
     ) -> None:
         check_choice("gain", gain, Gain)
         if not (isinstance(undefined, numbers.Real) and math.isnan(undefined)):
             undefined = check_number("undefined", undefined, low=0, high=1)
-        self._gain, self._undefined = gain, float(undefined)
+        self._name, self._gain, self._undefined = name, gain, float(undefined)
         self._names, named = list(specs), [spec for spec in specs.values() if isinstance(spec, MetricSpec)]
         self.entries = [METRICS[spec.name] for spec in named]
         ks = [entry.own_options(spec.options).get("k") for entry, spec in zip(self.entries, named, strict=True)]
@@ -497,7 +505,7 @@ class QueryTask:
             self._documents = _JudgedRows(y_true, queries, n_relevant)
             self._check_relevance(y_true._relevance)
         else:
-            self._documents = _RankedRows(y_true, queries, n_relevant, GAINS[gain])
+            self._documents = _RankedRows(name, y_true, queries, n_relevant, GAINS[gain])
         self.keys, known = self._documents.keys, self._documents.known
         self.n_relevant = np.zeros(self.keys.size, dtype=np.int64)
         self._known = known is not None
@@ -546,9 +554,13 @@ class QueryTask:
             values[np.isnan(values)] = self._undefined
         return values, run
 
+    def check_relevance(self) -> None:
+        """Raise unless all relevance is within the range that gains allow."""
+        self._check_relevance(self._documents.relevance)
+
     def _check_relevance(self, relevance: Floats) -> None:
         if relevance.size and not (relevance.min() >= 0 and relevance.max() <= GAINS[self._gain]):
-            _raise_not_relevance(self._documents.relevance, self._gain)
+            _raise_not_relevance(self._name, self._documents.relevance, self._gain)
 
     def _worth(self, relevance: Floats) -> Floats:
         """Return the gains of documents."""
@@ -569,13 +581,13 @@ def _are_finite(values: Floats) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def _raise_not_relevance(values: NDArray[Any], gain: Gain) -> None:
+def _raise_not_relevance(name: str, values: NDArray[Any], gain: Gain) -> None:
     """Raise an error that names the first relevance that is not finite, below 0 or too large."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise_not_finite("y_true", values)
+        raise_not_finite(name, values)
     largest = np.float64(GAINS[gain])
     row = int(np.argmax((values < 0) | (values > largest)))
     raise ValueError(
-        f"y_true must hold relevance, numbers from 0 to {largest:g} with {gain} gain, got {show(values[row])} at "
+        f"{name} must hold relevance, numbers from 0 to {largest:g} with {gain} gain, got {show(values[row])} at "
         f"{row_at(row)}"
     )

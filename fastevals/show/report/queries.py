@@ -420,7 +420,7 @@ def _read(data: Any, options: ReportOptions, form: CsvForm, specs: Any) -> tuple
         qrels = options.qrels
         if not isinstance(qrels, Qrels):
             qrels = Qrels._of(option("qrels"), qrels, columns, options.label or RELEVANCE, form)
-        task = QueryTask(qrels, None, specs, "linear", math.nan, None)
+        task = QueryTask(qrels, None, specs, "linear", math.nan, None, name=option("qrels"))
         systems, name = _runs(data, qrels, scores, form)
         return task, systems, name
     for each, given in (("label", options.label), ("score", scores)):
@@ -434,8 +434,10 @@ def _read(data: Any, options: ReportOptions, form: CsvForm, specs: Any) -> tuple
     numeric = (str(options.label), *scores)
     source = open_source(data, Request(wanted, (query,), numeric, form=form))
     table = join_columns(source, wanted, numeric)
+    label = str(options.label)
     with naming_rows(table.line):
-        task = QueryTask(table[str(options.label)], table[query], specs, "linear", math.nan, None)
+        task = QueryTask(table[label], table[query], specs, "linear", math.nan, None, name=wanted[label])
+        task.check_relevance()
     return task, {each: table[each] for each in scores}, source.name
 
 

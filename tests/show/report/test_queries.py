@@ -197,7 +197,7 @@ def test_systems_that_never_differ_need_no_plan():
         ({"metric": "roc_auc"}, "metrics must measure ranked documents"),
         ({"reference": "other"}, "reference must be one of 'bm25', 'dense'"),
         ({"n_resamples": 3}, "n_resamples must be at least"),
-        ({"label": "bm25", "score": ["dense", "old"]}, "must hold relevance, numbers from 0"),
+        ({"label": "bm25", "score": ["dense", "old"]}, "label 'bm25' must hold relevance, numbers from 0 to 1e+100"),
     ],
 )
 def test_bad_options(options, said):
