@@ -27,7 +27,7 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.few_cells import FewCells
-from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
@@ -473,7 +473,9 @@ def summary_intervals(
             doubt = model.bounds.get(label)
             if doubt is not None:
                 value = model.metrics[label]
-                by_metric[label] = Interval(interval.low - (value - doubt.low), interval.high + (doubt.high - value))
+                ends = interval.low - (value - doubt.low), interval.high + (doubt.high - value)
+                low, high = np.clip(ends, *metric_bounds(metrics[label]))
+                by_metric[label] = Interval(float(low), float(high))
     return found
 
 

@@ -151,3 +151,11 @@ def test_what_does_not_go_with_cells(file: str) -> None:
     different["model"] = np.repeat(["a", "b"], [cells["low"].size, 1])
     with pytest.raises(ValueError, match="all models must have the same rows, but a has"):
         fastevals.report(different, cells=True)
+
+
+def test_intervals_of_wide_cells_stay_within_the_bounds_of_metrics() -> None:
+    summary = RankingSummary.from_cells([0, 0.5], [0.49, 1], [1, 8], [8, 1])
+    intervals = fastevals.report(summary, n_resamples=99).to_dict()["blocks"][0]["models"][0]["intervals"]
+    assert {name: high for name, (_, high) in intervals.items() if high > 1} == {}
+    assert intervals["roc_auc"][1] == 1
+    assert intervals["equal_error_rate"][0] == 0
