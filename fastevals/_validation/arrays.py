@@ -49,7 +49,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         if short is None:
             raise ValueError(f"{name} can't be read as an array: {error}") from error
         array = short
-    if array.ndim == 0 and array.dtype.kind == "O" and hasattr(values, "__dlpack__"):
+    if array is not values and array.ndim == 0 and array.dtype.kind == "O" and hasattr(values, "__dlpack__"):
         refuse_devices(name, values)
         array = np.from_dlpack(values)
     array = plain_numbers(array)
