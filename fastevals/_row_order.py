@@ -50,7 +50,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
     If one index is the default (0, 1, 2, ...) and the other has other labels, there is no warning: predictions for a
     test set often have a default index. Runs are matched with `Qrels` by their ids.
     """
-    if type(arguments.get("y_true")).__name__ == "Qrels":
+    if type(arguments.get("y_true")).__name__ == "Qrels" or arguments.get("qrels") is not None:
         return
     columns = [each for name, value in arguments.items() if name in ROWS for each in _columns_of(name, value)]
     for name, column in columns[1:]:

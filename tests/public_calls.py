@@ -14,6 +14,7 @@ import io
 import json
 import os
 import pickle
+import re
 import sys
 import tempfile
 import warnings
@@ -73,6 +74,8 @@ OF_PROBABILITIES = frozenset(
 )
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
 APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})
+PACKAGE = Path(fastevals.__file__).parent
+KERNEL = re.compile(r"\w+\.(\w+)\(")
 SIZES = (warm_up.FEW_ROWS, warm_up.MANY_ROWS)
 
 
@@ -230,8 +233,13 @@ def of_documents(_: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def missing(calls: Callable[[Path], Iterator[tuple[str, Callable[[], Any]]]]) -> dict[str, list[str]]:
-    """Return the signatures that calls compile but warm-up does not, by call."""
+    """Return the signatures that calls compile but warm-up does not, by call.
+
+    Kernels that only other kernels call are left out: they are not seen if their callers are loaded from disk.
+    """
     found: dict[str, list[str]] = {}
+    files = (path for path in PACKAGE.rglob("*.py") if "_kernels" not in path.parts)
+    words = {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
     with contextlib.ExitStack() as stack:
         folder, processes = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
@@ -243,9 +251,10 @@ def missing(calls: Callable[[Path], Iterator[tuple[str, Callable[[], Any]]]]) ->
         known = compiled_kernels.here()
         for name, call in calls(folder):
             call()
-            if more := (compiled_kernels.here() | compiled_kernels.kept(processes)) - known:
-                found[name] = sorted(more)
-                known |= more
+            more = (compiled_kernels.here() | compiled_kernels.kept(processes)) - known
+            known |= more
+            if called := sorted(each for each in more if KERNEL.match(each)[1] in words):
+                found[name] = called
     return found
 
 

@@ -84,3 +84,14 @@ def test_columns_of_other_lengths_and_other_arguments_are_no_rows_of_the_same_da
         fastevals.ConfusionMatrix(matrix, labels=pd.Series(["n", "p"]))
         with pytest.raises(ValueError, match="y_score has 5 rows, but y_true has 6"):
             fastevals.Ranking(Y, S[1:])
+
+
+def test_runs_have_rows_of_their_own() -> None:
+    run = pd.DataFrame({"query": list("aabb"), "document": [1, 2, 1, 2], "score": [0.4, 0.3, 0.2, 0.1]})
+    systems = {"first": run, "second": run[::-1]}
+    qrels = fastevals.Qrels(run[["query", "document"]].assign(relevance=[0, 1, 1, 0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowOrderWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        fastevals.report(systems, qrels=qrels, n_resamples=99)
+        fastevals.compare_query_metrics(qrels, systems, metrics="mrr", n_resamples=99)

@@ -221,7 +221,9 @@ def _bootstraps(data: _Data) -> None:
     from fastevals import ConfusionMatrix, Ranking, bootstrap, confidence_band, delong, metric, proportion_interval
 
     metrics = ["roc_auc", "average_precision", "ks_statistic", "equal_error_rate", metric("f1", best="f1")]
-    metrics += [metric("f1", threshold=0.5), metric("precision", recall=0.9), "break_even_point", "pr_auc"]
+    metrics += [metric("f1", threshold=0.5), "break_even_point", "pr_auc"]
+    limits = {"recall": 0.9, "precision": 0.5, "fpr": 0.1, "tpr": 0.9, "n_predicted": 20}
+    metrics += [metric("f1", **{name: value}) for name, value in limits.items()]
     metrics += [metric("roc_auc", max_fpr=0.1)]
     for scores in (data.scores, data.ties):
         ranking = Ranking(data.y, scores)
