@@ -159,9 +159,13 @@ def _is_pair(keys: Mapping[str, list[Any]], k: int) -> bool:
     return any(one in keys and keys.get(other, [None] * (k + 1))[k] is not None for one, other in PAIRS)
 
 
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _names(keys: Mapping[str, list[Any]], k: int, hidden: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return where a row's numbers stand, and what its value is called."""
-    values = {name: each[k] for name, each in keys.items() if each[k] is not None and name not in hidden}
+    values = {name: each[k] for name, each in keys.items() if not _is_missing(each[k]) and name not in hidden}
     where, subject, is_pair = [], [], False
     for one, other in PAIRS:
         if one in values and other in values:

@@ -76,6 +76,15 @@ def test_a_metric_with_its_interval() -> None:
     }
 
 
+def test_classes_that_are_floats() -> None:
+    def names(dtype: type) -> list[str]:
+        columns = {"y": np.array([0, 1, 1, 0] * 5, dtype), "p": np.array([0, 1, 0, 0] * 5, dtype)}
+        return [*fastevals.report(columns, label="y", pred="p", n_resamples=0).to_scalars()]
+
+    assert names(float)[:2] == names(int)[:2] == ["accuracy", "balanced_accuracy"]
+    assert [name.replace(".0", "") for name in names(float)] == names(int)
+
+
 def test_several_models_and_their_difference() -> None:
     scores = {"new": DIGITS["random_forest"], "old": DIGITS["logistic"]}
     found = fastevals.compare_rankings(DIGITS["label"], scores, n_resamples=99, rng=0)
