@@ -34,8 +34,9 @@ def scorer(metric: Any, *, pos_label: Any = None) -> MetricScorer:
 
     Notes
     -----
-    Metrics of scores take `predict_proba` or, without it, `decision_function`; those of predicted labels and of numbers
-    take `predict`. Columns of several classes are matched by the estimator's `classes_`, so a fold may lack a class.
+    Metrics of scores take `predict_proba` or, without it, `decision_function`, whose values a threshold then divides.
+    Metrics of predicted labels and of numbers take `predict`. Columns of several classes are matched by the estimator's `classes_`, so a fold may lack a class.
+    `TunedThresholdClassifierCV` takes metrics of predicted labels.
     With scikit-learn's metadata routing, call ``set_score_request(sample_weight=True)``.
 
     Examples
@@ -64,13 +65,19 @@ class MetricScorer:
 
     def __init__(self, metric: OneMetric, pos_label: Any = None) -> None:
         self._metric, self._pos_label = metric, pos_label
+        # What TunedThresholdClassifierCV reads of a scorer.
+        self._score_func, self._sign = metric.value, 1 if metric.direction() else -1
+        self._kwargs = {"pos_label": pos_label}
         self._request: bool | str | None = None  # of weights, for metadata routing
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
         """Return the metric of a fitted estimator's predictions, negated if smaller is better."""
+        import numpy as np
+
+        if np.ndim(y_true) == 2 and np.shape(y_true)[1] == 1:
+            y_true = np.asarray(y_true)[:, 0]
         predicted, options = self._predict(estimator, X, y_true)
-        value = self._metric.value(y_true, predicted, sample_weight=sample_weight, **options)
-        return value if self._metric.direction() else -value
+        return self._sign * self._metric.value(y_true, predicted, sample_weight=sample_weight, **options)
 
     def _predict(self, estimator: Any, X: Any, y_true: Any) -> tuple[Any, dict[str, Any]]:
         """Return predictions of the kind that the metric needs, and what they mean."""

@@ -11,7 +11,13 @@ sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from sklearn.base import clone  # noqa: E402
 from sklearn.ensemble import IsolationForest, RandomForestClassifier  # noqa: E402
 from sklearn.linear_model import LinearRegression, LogisticRegression  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate  # noqa: E402
+from sklearn.metrics import f1_score, make_scorer  # noqa: E402
+from sklearn.model_selection import (  # noqa: E402
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
@@ -95,6 +101,25 @@ def test_a_search_by_several_metrics() -> None:
     np.testing.assert_allclose(found["mean_test_brier"], found["mean_test_own"], rtol=1e-12)
     assert search.best_index_ == np.argmax(found["mean_test_brier"])
     assert repr(pickle.loads(pickle.dumps(search)).scoring["auc"]) == "scorer(roc_auc)"
+
+
+@pytest.mark.parametrize(
+    ("y", "ours", "theirs"),
+    [
+        (Y, fe.scorer("f1"), "f1"),
+        (TEXT, fe.scorer("f1", pos_label="no"), make_scorer(f1_score, pos_label="no")),
+        (TEXT, fe.scorer("error_rate"), "accuracy"),
+    ],
+)
+def test_a_threshold_is_tuned(y, ours, theirs) -> None:
+    found, other = (TunedThresholdClassifierCV(LOGISTIC, scoring=each, cv=3).fit(X, y) for each in (ours, theirs))
+    assert found.best_threshold_ == other.best_threshold_
+
+
+def test_labels_in_one_column() -> None:
+    model, column = LOGISTIC.fit(X, Y), Y[:, None]
+    for scorer in (fe.scorer("roc_auc"), fe.scorer("f1"), fe.scorer("log_loss")):
+        assert scorer(model, X, column) == scorer(model, X, column.tolist()) == scorer(model, X, Y)
 
 
 def test_a_fold_that_lacks_a_class() -> None:
