@@ -173,10 +173,18 @@ def _predictions_of_data(dataset: Any) -> Any:
     """Return the column of predictions; one of lists as a matrix."""
     import numpy as np
 
+    from fastevals._options import listed
+
     predicted = dataset.predictions_data
     if predicted is None:
         raise ValueError("predictions must name a column of data, because no model is given")
-    return np.array(predicted.tolist()) if predicted.dtype == object else predicted
+    if predicted.dtype != object:
+        return predicted
+    rows = predicted.tolist()
+    lengths = {np.shape(row) for row in rows}
+    if len(lengths) > 1:
+        raise ValueError(f"predictions must hold values, or lists of equal lengths, got shapes {listed(lengths)}")
+    return np.array(rows)
 
 
 def _predictions_of_model(model: Any, features: Any, column: str | None, model_type: str) -> tuple[Any, Any]:
@@ -199,6 +207,7 @@ def _arguments(
     import numpy as np
 
     from fastevals._distinct import sorted_unique
+    from fastevals._options import listed, show
 
     truth, features = dataset.labels_data, dataset.features_data
     target, name = dataset.targets_name or "target", dataset.predictions_name or "prediction"
@@ -221,6 +230,8 @@ def _arguments(
         if len(classes) > 2:
             return columns, options | {"probabilities": name, "classes": classes.tolist()}
         positive = options.setdefault("pos_label", classes.tolist()[1])
+        if positive not in classes.tolist():
+            raise ValueError(f"pos_label must be one of {listed(classes.tolist())}, got {show(positive)}")
         columns[name] = predicted[:, classes.tolist().index(positive)]
     elif predicted.dtype.kind != "f" or np.isin(predicted, truth if labels is None else labels).all():
         return columns, options | {"pred": name}

@@ -237,6 +237,16 @@ def test_a_model_that_is_a_function(run) -> None:
             {"model_type": "classifier", "config": {"n_resample": 9}},
             "n_resam",
         ),
+        (
+            {"y": ["a", "b"] * 20, "p": [[0.1, 0.9]] * 40},
+            {"model_type": "classifier", "config": {"pos_label": "c"}},
+            "pos_label must be one of 'a', 'b', got 'c'",
+        ),
+        (
+            {"y": [0, 1] * 20, "p": [[0.1, 0.9], [0.1]] * 20},
+            {"model_type": "classifier"},
+            "predictions must hold values, or lists of equal lengths, got shapes",
+        ),
     ],
 )
 def test_what_the_evaluator_refuses(run, data, options, message) -> None:
