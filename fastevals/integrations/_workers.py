@@ -100,7 +100,7 @@ def _check_countable(metric: OneMetric, predicted: Any, tool: str) -> None:
     shape, spec = np.shape(predicted), metric.spec
     if len(shape) == 1:
         check_labels(metric, np.asarray(predicted), tool)
-    if metric_kind(spec) is not SCORES:
+    if metric_kind(spec) is not SCORES or METRICS[spec.name].of == "probabilities":
         raise ValueError(
             f"{spec} can't be computed on a cluster: it is neither a metric of rankings or at a threshold, nor a mean "
             "over rows or queries"

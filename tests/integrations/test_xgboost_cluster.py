@@ -80,6 +80,7 @@ def results(rank: int) -> Iterator[tuple[str, object]]:
     yield "labels", outcome("roc_auc", p, matrix(np.full(N, 5.0) if rank else y))
     yield "tiny weight", outcome("roc_auc", p, matrix(y, weight=np.where(np.arange(N) == rank, 1e-9, 1)))
     yield "not on a cluster", outcome("r2", p, matrix(y))
+    yield "calibration", outcome("expected_calibration_error", margins, matrix(y))
     yield "labels of scores", outcome("f1", p, matrix(y))
     yield "no bounds", outcome("pr_auc_linear", p, matrix(y))
     yield "a mean with margins", outcome("log_loss", margins if rank else p, matrix(y))
@@ -219,6 +220,7 @@ def test_shards_without_rows_or_with_one_class(found) -> None:
         ("tiny weight", "worker 0: sample_weight must be 0 or at least 5.96046e-08, a 16777216th of largest_weight"),
         ("not on a cluster", "worker 0: r2 can't be computed on a cluster: it is neither a metric of rankings or at a "
                              "threshold, nor a mean over rows or queries"),
+        ("calibration", "worker 0: expected_calibration_error can't be computed on a cluster"),
         ("labels of scores", "worker 0: f1 is of predicted labels, but XGBoost predicts scores"),
         ("no bounds", "pr_auc_linear is not exact: rows were counted in ranges of scores"),
         ("a mean with margins", "worker 1: log_loss needs probabilities, in [0, 1], got"),
