@@ -105,7 +105,7 @@ class OneMetric:
         column = predicted if len(shape) < 2 else np.asarray(predicted)[:, 0]
         metrics = {self.name: self.spec}
         return float(
-            batch_metrics(y_true, [column], metrics, sample_weight=sample_weight, pos_label=pos_label)[self.name][0]
+            batch_metrics(y_true, column, metrics, sample_weight=sample_weight, pos_label=pos_label)[self.name][0]
         )
 
     def query_values(self, y_true: Any, predicted: Any, queries: Any) -> Any:

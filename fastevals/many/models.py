@@ -629,5 +629,9 @@ def _warn_undefined_models(metric: str, values: NDArray[np.float64], names: tupl
     """Warn, once for all models, if a metric is NaN for some."""
     undefined = np.flatnonzero(np.isnan(values))
     if undefined.size:
-        which = f"in {undefined.size} of {values.size} models, the first {names[undefined[0]]!r}"
-        warn_undefined(metric, f"{which}{because and ': '}{because}")
+        if values.size == 1:
+            reason = because or "it has no value for these labels and predictions"
+        else:
+            which = f"in {undefined.size} of {values.size} models, the first {names[undefined[0]]!r}"
+            reason = f"{which}{because and ': '}{because}"
+        warn_undefined(metric, reason)

@@ -66,6 +66,14 @@ def test_what_is_no_metric(metric, rule) -> None:
     assert str(caught.value).startswith(rule)
 
 
+def test_messages_name_the_predictions() -> None:
+    with pytest.raises(ValueError, match="^predictions must be finite, but has 1 NaN value, the first at row 1"):
+        OneMetric.read("roc_auc").value([0, 1], [0.1, np.nan])
+    said = "roc_auc is undefined \\(NaN\\): it has no value for these labels and predictions"
+    with pytest.warns(fastevals.UndefinedMetricWarning, match=said):
+        assert np.isnan(OneMetric.read("roc_auc").value([1, 1], [0.1, 0.2]))
+
+
 def test_a_metric_that_lacks_what_it_needs() -> None:
     with pytest.raises(ValueError, match="map measures ranked documents: it needs the query of each row"):
         OneMetric.read("map").value(Y, S)
