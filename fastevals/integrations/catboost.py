@@ -35,16 +35,17 @@ def metric(metric: Any, *, name: str | None = None) -> CatBoostMetric:
     -----
     Weights of rows are used. CatBoost passes raw values, not probabilities. For metrics of probabilities and at
     thresholds of probabilities, the value of a single output is passed through the logistic function, as for the
-    losses Logloss and CrossEntropy, and the values of several classes through softmax, as for MultiClass. Metrics of
-    predicted numbers and of rankings take raw values as they are.
+    losses Logloss and CrossEntropy, and the values of several classes through softmax, as for MultiClass. With the
+    loss MultiClassOneVsAll, which has other probabilities, such metrics differ from those of `predict_proba`. Metrics
+    of predicted numbers and of rankings take raw values as they are.
     """
     from fastevals._options import show
     from fastevals.integrations._metric import OneMetric
     from fastevals.integrations._packages import load
 
     load("catboost", "fastevals.integrations.catboost")
-    if name is not None and not (isinstance(name, str) and name):
-        raise ValueError(f"name must be a string that is not empty, got {show(name)}")
+    if name is not None and not (isinstance(name, str) and name and "\0" not in name):
+        raise ValueError(f"name must be a string that is not empty and has no null characters, got {show(name)}")
     read = OneMetric.read(metric, name=name)
     if read.is_of_queries:
         raise ValueError(f"{read.spec} measures ranked documents: it needs the query of each row, which CatBoost lacks")

@@ -18,7 +18,8 @@ def metric(metric: Any, *, name: str | None = None) -> LightGBMMetric:
     metric : str or `fastevals.metric(...)`
         The metric.
     name : str, optional
-        Name in LightGBM's results.
+        Name in LightGBM's results. LightGBM puts the values of metrics with equal names into one list, so a metric
+        that has the name of one of its own, such as LGBMRanker's "ndcg@5", needs another name.
 
     Returns
     -------

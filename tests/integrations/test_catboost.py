@@ -90,8 +90,10 @@ def test_what_is_refused() -> None:
         metric("ndcg@10")
     with pytest.raises(ValueError, match="mean_predicted has no direction"):
         metric("mean_predicted")
-    with pytest.raises(ValueError, match="name must be a string that is not empty, got 3"):
+    with pytest.raises(ValueError, match="name must be a string that is not empty and has no null characters, got 3"):
         metric("roc_auc", name=3)
+    with pytest.raises(ValueError, match=r"has no null characters, got 'a\\x00b'"):
+        metric("roc_auc", name="a\0b")
     with pytest.raises(cb.CatBoostError, match="f1 is of predicted labels, but CatBoost predicts scores"):
         cb.CatBoostClassifier(iterations=1, eval_metric=metric("f1"), **QUIET).fit(X, Y)
 
