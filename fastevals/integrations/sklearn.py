@@ -34,10 +34,10 @@ def scorer(metric: Any, *, pos_label: Any = None) -> MetricScorer:
 
     Notes
     -----
-    Metrics of scores take `predict_proba` or, without it, `decision_function`, whose values a threshold then divides.
-    Metrics of predicted labels and of numbers take `predict`. Columns of several classes are matched by the estimator's `classes_`, so a fold may lack a class.
-    `TunedThresholdClassifierCV` takes metrics of predicted labels.
-    With scikit-learn's metadata routing, call ``set_score_request(sample_weight=True)``.
+    Metrics of scores take `predict_proba` or, without it, `decision_function`, to whose values a threshold then
+    applies. Metrics of predicted labels and of numbers take `predict`, and those of predicted labels also work in
+    `TunedThresholdClassifierCV`. Columns of several classes are matched by the estimator's `classes_`, so a fold may
+    lack a class. With scikit-learn's metadata routing, call ``set_score_request(sample_weight=True)``.
 
     Examples
     --------
