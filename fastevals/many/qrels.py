@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -112,6 +113,11 @@ class Qrels:
         counts = f"{self._pairs.size:,} judged documents, {int(self.n_relevant.sum()):,} relevant"
         return f"Qrels({len(self):,} queries, {counts})"
 
+    def _line(self, row: int) -> str:
+        """Return the name of a judgment in messages."""
+        query, document = divmod(int(self._pairs[row]), len(self._documents))
+        return f"document {show(self._documents[document])} of query {show(self.queries[query])}"
+
     def _relevant(self) -> RelevantDocuments:
         """Return all relevant documents of each query."""
         relevance = self._relevance[self._relevance > 0]
@@ -133,7 +139,7 @@ class Qrels:
             return {each: _read_rows(f"{name}[{each!r}]", run, self.columns, None) for each, run in runs.items()}
         if isinstance(runs, (list, tuple, np.ndarray)):
             return {k: _read_rows(f"{name}[{k}]", run, self.columns, None) for k, run in enumerate(runs)}
-        source = open_source(runs, Request(None, self.columns, form=form))
+        source = open_source(runs, Request(None, self.columns, form=form), name=name)
         names = scores or [each for each in source.names if each not in self.columns]
         wanted = {each: f"{name}[{each!r}]" for each in (*self.columns, *names)}
         table = join_columns(source, wanted, names)
@@ -228,14 +234,19 @@ def _read_rows(
     form: CsvForm = CsvForm(),  # noqa: B008
 ) -> _JudgedTable:
     """Read a table; `value` names the column of relevance, None means a run's scores."""
-    if isinstance(data, Mapping) and data and all(isinstance(each, Mapping) for each in data.values()):
+    if isinstance(data, Qrels):
+        raise ValueError(f"{name} must be {'a run' if value is None else 'a table of judgments'}, got {data!r}")
+    if isinstance(data, Mapping) and all(isinstance(each, Mapping) for each in data.values()):
         return _of_mapping(name, data)
     if is_path(data):
-        found = read_trec(str(data), SCORE if value is None else "relevance")
+        path = os.fsdecode(data)
+        found = read_trec(path, SCORE if value is None else "relevance")
         if found is not None:
+            if options := form.options():
+                raise ValueError(f"{options[0]} goes with a CSV file, but {path!r} is in TREC's form")
             ids = [_as_ids(f"{name}[{each!r}]", ids) for each, ids in zip(columns, found, strict=False)]
             return _JudgedTable(ids[0], ids[1], _as_values(name, found.values.to_numpy(), found.line), found.line)
-    source = open_source(data, Request(None, columns, form=form))
+    source = open_source(data, Request(None, columns, form=form), name=name)
     value = _score_column(name, source, columns) if value is None else value
     wanted = {each: f"{name}[{each!r}]" for each in (*columns, value)}
     if len(wanted) < 3:

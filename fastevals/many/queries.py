@@ -18,6 +18,7 @@ from fastevals._options import (
     check_choice,
     check_integer,
     check_number,
+    naming_rows,
     row_at,
     show,
     warn_degenerate,
@@ -422,6 +423,8 @@ class _RankedRows:
     """Relevance of documents, one row per document, that each system ranks."""
 
     def __init__(self, name: str, y_true: Any, queries: Any, n_relevant: Any, largest: float) -> None:
+        if isinstance(y_true, Mapping):
+            raise ValueError(f"{name} must be an array, or judgments as fastevals.Qrels(...), got {show(y_true)}")
         array = as_array(name, y_true)
         if queries is None and array.ndim != 2:
             raise ValueError(f"y_true must be 2-D, a row per query, unless queries is given, got shape {array.shape}")
@@ -503,7 +506,8 @@ class QueryTask:
         self._documents: _RankedRows | _JudgedRows
         if isinstance(y_true, Qrels):
             self._documents = _JudgedRows(y_true, queries, n_relevant)
-            self._check_relevance(y_true._relevance)
+            with naming_rows(y_true._line):
+                self._check_relevance(y_true._relevance)
         else:
             self._documents = _RankedRows(name, y_true, queries, n_relevant, GAINS[gain])
         self.keys, known = self._documents.keys, self._documents.known

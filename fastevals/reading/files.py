@@ -40,7 +40,13 @@ SUFFIXES = {
 # Opening --------------------------------------------------------------------------------------------------------------
 
 
-def open_source(data: Any, request: Request = Request(), *, filesystem: Any = None) -> Source:  # noqa: B008
+def open_source(
+    data: Any,
+    request: Request = Request(),  # noqa: B008
+    *,
+    filesystem: Any = None,
+    name: str = "data",
+) -> Source:
     """Open data.
 
     Parameters
@@ -52,6 +58,8 @@ def open_source(data: Any, request: Request = Request(), *, filesystem: Any = No
         The columns to read, and how CSV files are written.
     filesystem : pyarrow.fs.FileSystem, optional
         The file system of the paths.
+    name : str
+        What messages call data of a wrong type.
 
     Raises
     ------
@@ -70,7 +78,7 @@ def open_source(data: Any, request: Request = Request(), *, filesystem: Any = No
         raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
     if type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "get_fragments"):
         return open_dataset("the data set", data, filesystem)
-    return open_object(data)
+    return open_object(data, name)
 
 
 def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) -> Source:
@@ -81,7 +89,6 @@ def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) 
     if len(given) == 1 and filesystem is None and os.path.isfile(given[0]) and "=" not in os.path.dirname(given[0]):
         return _open_file(given[0], request)
     if len(given) == 1 and filesystem is None and not os.path.exists(given[0]) and not _is_pattern(given[0]):
-        _check_form(request, format_of(given[0]), given[0])
         raise ValueError(f"{given[0]!r}: no such file")
     import_optional("pyarrow", MISSING)
     paths, filesystem = expand_files(list(given), filesystem)

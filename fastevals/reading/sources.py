@@ -235,9 +235,9 @@ def check_columns(title: str, names: list[str], wanted: Mapping[str, str], hint:
 # Objects --------------------------------------------------------------------------------------------------------------
 
 
-def open_object(data: Any) -> Source:
+def open_object(data: Any, name: str = "data") -> Source:
     """Open named columns: a frame, a mapping, a pyarrow table or an Arrow stream; raise for anything else."""
-    refuse_engines("data", data)
+    refuse_engines(name, data)
     module = type(data).__module__.partition(".")[0]
     if module == "pyarrow" and hasattr(data, "num_rows"):
         batches = data.to_batches() if hasattr(data, "to_batches") else [data]
@@ -245,14 +245,14 @@ def open_object(data: Any) -> Source:
         return Source("the table", list(data.schema.names), pieces, in_memory=True, is_one=True, called=UNNAMED)
     if hasattr(data, "__arrow_c_stream__") and module not in OWN_FRAMES:
         return open_stream(data)
-    columns = named_columns("data", data)
+    columns = named_columns(name, data)
     if columns is None:
         raise ValueError(
-            "data must be a path, paths, a frame, a mapping of names to columns, a data set of pyarrow or a stream of "
-            f"Arrow, got {show(data)}"
+            f"{name} must be a path, paths, a frame, a mapping of names to columns, a data set of pyarrow or a stream "
+            f"of Arrow, got {show(data)}"
         )
     if not columns:
-        raise ValueError(f"data must have columns, got {show(data)}")
+        raise ValueError(f"{name} must have columns, got {show(data)}")
     return _open_columns({str(name): values for name, values in columns.items()})
 
 

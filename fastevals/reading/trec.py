@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fastevals._options import import_optional, show
-from fastevals.reading.files import known_format
+from fastevals.reading.files import check_file, known_format
 from fastevals.reading.sources import CSV, MISSING, explained
 
 FIELDS = {
@@ -23,23 +23,29 @@ class TrecColumns(NamedTuple):
     queries: Any
     documents: Any
     values: Any
+    lines: list[int] | None = None  # the line of each row; None if there are no blank lines
 
     def line(self, row: int) -> str:
         """Return the name of a row in messages."""
-        return f"line {row + 1}"
+        return f"line {row + 1 if self.lines is None else self.lines[row]}"
 
 
 def read_trec(path: str, value: str) -> TrecColumns | None:
     """Read a file of judgments (`value` is "relevance") or of a run ("score"); return None for another form of file.
 
-    Ids are text. Fields are separated by spaces or tabs; the file may be compressed (.gz).
+    Ids are text. Fields are separated by spaces or tabs; the file may be compressed (.gz). A file whose name does not
+    end as a CSV file's must be in TREC's form.
     """
-    if not os.path.isfile(path) or known_format(path) not in (CSV, None):
+    form = known_format(path)
+    if not os.path.isfile(path) or form not in (CSV, None):
         return None
     import_optional("pyarrow", MISSING)
     with explained(repr(path)):
-        first = _first_line(path)
+        number, first = _first_line(path)
     kind = next((kind for kind, names in FIELDS.items() if _is_trec(first, names)), None)
+    if kind is None and form is None:
+        check_file(path)
+        raise _wrong_fields(path, FIELDS[value], number, first, "; the name of a CSV file must end with .csv or .tsv")
     if kind is None:
         return None
     if kind != value:
@@ -55,15 +61,23 @@ def _stream(path: str) -> Any:
     return pa.input_stream(path, compression="detect")
 
 
-def _first_line(path: str) -> list[str]:
+def _first_line(path: str) -> tuple[int, str]:
+    """Return the number and the text of the first line that is not blank."""
     with _stream(path) as stream:
         head = stream.read(BYTES_PER_FIRST_LINE)
-    lines = head.decode("utf-8", errors="replace").splitlines()
-    return [lines[0]] if lines else []
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    return next(((number, line) for number, line in enumerate(lines, 1) if line.strip()), (1, ""))
 
 
-def _is_trec(first: list[str], names: tuple[str, ...]) -> bool:
-    fields = first[0].split() if first else []
+def _wrong_fields(path: str, names: tuple[str, ...], number: int, line: str, hint: str = "") -> ValueError:
+    return ValueError(
+        f"{path!r} must have {len(names)} fields in each line ({' '.join(names)}), got {show(line)} in line {number}"
+        f"{hint}"
+    )
+
+
+def _is_trec(first: str, names: tuple[str, ...]) -> bool:
+    fields = first.split()
     if len(fields) != len(names):
         return False
     numbers = [field for name, field in zip(names, fields, strict=True) if name in ("rank", *FIELDS)]
@@ -78,7 +92,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _by_arrow(path: str, first: list[str], names: tuple[str, ...]) -> TrecColumns | None:
+def _by_arrow(path: str, first: str, names: tuple[str, ...]) -> TrecColumns | None:
     """Read a file whose fields are separated by one character each; return None if they are not."""
     import pyarrow as pa
     from pyarrow import csv
@@ -90,7 +104,7 @@ def _by_arrow(path: str, first: list[str], names: tuple[str, ...]) -> TrecColumn
             table = csv.read_csv(
                 stream,
                 csv.ReadOptions(column_names=list(names)),
-                csv.ParseOptions(delimiter="\t" if "\t" in first[0] else " ", quote_char=False),
+                csv.ParseOptions(delimiter="\t" if "\t" in first else " ", quote_char=False, ignore_empty_lines=False),
                 csv.ConvertOptions(column_types=dtypes, include_columns=kept, null_values=[]),
             )
     except pa.ArrowInvalid:
@@ -103,19 +117,17 @@ def _by_line(path: str, names: tuple[str, ...]) -> TrecColumns:
     """Read a file with any number of spaces between fields; raise if a line has other fields."""
     import pyarrow as pa
 
-    queries, documents, values = [], [], []
+    queries, documents, values, lines = [], [], [], []
     for number, fields in _lines(path):
         wrong = len(fields) != len(names)
         value = "" if wrong else fields[names.index("score" if "score" in names else "relevance")]
         if wrong or not _is_number(value):
-            raise ValueError(
-                f"{path!r} must have {len(names)} fields in each line ({' '.join(names)}), got "
-                f"{show(' '.join(fields))} in line {number}"
-            )
+            raise _wrong_fields(path, names, number, " ".join(fields))
         queries.append(fields[0])
         documents.append(fields[2])
         values.append(float(value))
-    return TrecColumns(pa.array(queries), pa.array(documents), pa.array(values, pa.float64()))
+        lines.append(number)
+    return TrecColumns(pa.array(queries), pa.array(documents), pa.array(values, pa.float64()), lines)
 
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
@@ -123,6 +135,6 @@ def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     import io
 
     with explained(repr(path)), _stream(path) as stream:
-        for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8"), 1):
+        for number, line in enumerate(io.TextIOWrapper(stream, encoding="utf-8-sig"), 1):
             if fields := line.split():
                 yield number, fields

@@ -612,7 +612,7 @@ class QueriesReported(JsonHead):
         Annotated[str, "with --reference: the system that the others are compared with, which is listed first"]
     ]
     n_queries: Annotated[int, "queries"]
-    n_undefined: Annotated[int, "queries without relevant documents, which are left out of means"]
+    n_undefined: Annotated[int, "queries without relevant documents: left out of means, 0 for precision and DCG"]
     n_relevant: Annotated[int, "relevant documents"]
     intervals: Annotated[IntervalsOfQueries | None, "null without intervals"]
     systems: Annotated[list[RankingSystem], "the systems"]

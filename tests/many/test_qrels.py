@@ -264,7 +264,9 @@ def test_many_rows_agree_with_rows_in_one_table():
         ({"query": ["a"], "document": [1, 2], "relevance": [1]}, "has 2 rows"),
         ({"a": {}}, "qrels has no documents"),
         ({"a": {"d": math.inf}}, "qrels must be finite, but has 1 infinite value, the first at document 'd' of query"),
-        ([[1, 2], [3, 4]], "data must be a path"),
+        ([[1, 2], [3, 4]], "qrels must be a path"),
+        ({}, "qrels has no documents"),
+        (Qrels(JUDGED), "qrels must be a table of judgments, got Qrels(3 queries"),
         ("missing.txt", "'missing.txt'"),
     ],
 )  # fmt: skip
@@ -286,6 +288,10 @@ def test_bad_judgments(data, said):
          "y_score must have a column 'score', or only one column besides 'query', 'document', got 'a', 'b'"),
         ({"query": ["q1"], "document": ["d1"]}, "got none"),
         ({"qid": ["q1"], "document": ["d1"], "score": [1]}, "y_score['query']: data has no such column"),
+        (None, "y_score must be a path"),
+        ({}, "y_score has no documents"),
+        (Qrels(JUDGED), "y_score must be a run, got Qrels(3 queries"),
+        ("missing.run", "'missing.run': no such file"),
     ],
 )  # fmt: skip
 def test_bad_runs(run, said):
@@ -307,7 +313,15 @@ def test_bad_files(tmp_path):
         ("q1 0 d1 1\n\nq1 0 d2 one\n", "got 'q1 0 d2 one' in line 3"),
         ("q1 Q0 d1 1 2.5 tag\n", "must hold judgments (query iteration document relevance), but holds a run"),
         ("q1 0 d1 1\nq2 0 d1 1\nq1 0 d1 0\n", "document 'd1' of query 'q1' at line 1 and line 3"),
-        ("q1 d1 1\n", "is of no known format"),
+        ("\nq1 0 d1 1\n\nq1 0 d1 0\n", "document 'd1' of query 'q1' at line 2 and line 4"),
+        ("q1 0 d1 1\n\nq1 0 d2 nan\n", "the first at line 3"),
+        ("", "is empty"),
+        ("query,document,relevance\n", "in line 1; the name of a CSV file must end with .csv or .tsv"),
+        ("# judgments\nq1 0 d1 1\n", "got '# judgments' in line 1"),
+        (
+            "q1 d1 1\n",
+            "must have 4 fields in each line (query iteration document relevance), got 'q1 d1 1' in line 1",
+        ),
     ):
         with pytest.raises(ValueError, match=re.escape(said)):
             Qrels(written(text))
@@ -320,8 +334,12 @@ def test_what_does_not_go_with_judgments():
     for name, value in (("queries", ["q1"]), ("n_relevant", {"q1": 2})):
         with pytest.raises(ValueError, match=f"{name} must be None if y_true is Qrels"):
             query_metrics(qrels, RUN, **{name: value})
-    with pytest.raises(ValueError, match="with exponential gain, got 301"):
-        query_metrics(Qrels({"q1": {"d1": 301}}), RUN, gain="exponential")
+    with pytest.raises(ValueError, match=r"with exponential gain, got 301.* at document 'd1' of query 'q2'"):
+        query_metrics(Qrels({"q2": {"d1": 301, "a": 1}, "q1": {"d1": 1}}), RUN, gain="exponential")
+    with pytest.raises(
+        ValueError, match=re.escape("y_true must be an array, or judgments as fastevals.Qrels(...), got")
+    ):
+        query_metrics(JUDGED, RUN)
     with pytest.raises(ValueError, match="y_score must have two models or more to compare, got 1"):
         compare_query_metrics(qrels, {"a": RUN})
     with pytest.raises(ValueError, match=re.escape("y_score['b']")):

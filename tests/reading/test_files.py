@@ -363,7 +363,8 @@ def test_damage_is_never_a_traceback(tmp_path, capsys, suffix):
         (lambda folder: folder / "none.csv", "no such file"),
         (lambda folder: folder, "is a folder without files of a known format: .csv, "),
         (lambda folder: (folder / "d.csv").mkdir() or folder / "d.csv", "is a folder without files"),
-        (lambda folder: folder / "scores.xlsx", "no known format"),
+        (lambda folder: folder / "scores.xlsx", "no such file"),
+        (lambda folder: (folder / "d.xlsx").write_text("PK") and folder / "d.xlsx", "no known format"),
     ],
 )
 def test_no_file(tmp_path, make, said):

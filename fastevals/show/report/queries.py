@@ -68,6 +68,7 @@ Floats = NDArray[np.float64]
 QUERY, DOCUMENT, RELEVANCE = "query", "document", "relevance"
 EFFECT = 0.01  # the difference for which queries are planned
 FEW_QUERIES = 50  # fewer give rough intervals
+LEAST_QUERIES = 2  # fewer give no intervals
 LONGEST_SYSTEM = 26
 TAKEN = (  # options that go with queries
     "label", "score", "queries", "qrels", "document", "metric", "reference", "n_resamples", "confidence_level", "rng",
@@ -208,9 +209,15 @@ class QueriesReport(Result):
         n_undefined = int(np.count_nonzero(self.n_relevant == 0))
         n_defined = self.queries.size - n_undefined
         if n_undefined:
+            zero = [name for name, each in zip(self.metrics, self.values, strict=True) if not np.isnan(each).any()]
+            verbs = ("has", "is", "counts") if n_undefined == 1 else ("have", "are", "count")
+            said = [f"{verbs[1]} left out of means"] if len(zero) < len(self.metrics) else []
+            said += [f"{verbs[2]} as 0 in {in_words(zero)}"] if zero else []
             queries = f"{n_undefined:,} of {_queries(self.queries.size)}"
-            found.append(f"{queries} have no relevant document and are left out of means")
-        if n_defined < FEW_QUERIES and self.comparison is not None:
+            found.append(f"{queries} {verbs[0]} no relevant document and {', but '.join(said)}")
+        if n_defined < LEAST_QUERIES:
+            found.append(f"intervals need {LEAST_QUERIES} queries with relevant documents or more, got {n_defined}")
+        elif n_defined < FEW_QUERIES and self.comparison is not None:
             found.append(
                 f"there are only {n_defined} queries with relevant documents, and with fewer than {FEW_QUERIES}, "
                 "intervals are too narrow and p-values too small: judge more queries"
@@ -374,7 +381,7 @@ def report_queries(data: Any, options: ReportOptions) -> QueriesReport:
     measured = [task.measure(f"{option('score')} {each!r}", systems[each]) for each in order]
     values = np.stack([each for each, _ in measured], axis=1)
     comparison = None
-    if plan is not None:
+    if plan is not None and np.count_nonzero(task.n_relevant) >= LEAST_QUERIES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # cautions say so
             comparison = _compared(values, specs, order, plan, options)
@@ -451,7 +458,11 @@ def _runs(data: Any, qrels: Qrels, scores: Sequence[str], form: CsvForm) -> tupl
             names = [Path(os.fsdecode(path)).name for path in paths]
             stems = [each.partition(".")[0] for each in names]
             names = stems if len({*stems}) == len(paths) else names
-            names = names if len({*names}) == len(paths) else list(map(str, paths))
+            names = names if len({*names}) == len(paths) else list(map(os.fsdecode, paths))
+            if twice := [each for each in names if names.count(each) > 1]:
+                raise ValueError(
+                    f"each FILE must be another run, but {twice[0]!r} is given {names.count(twice[0])} times"
+                )
             runs = {
                 each: qrels._run(repr(os.fsdecode(path)), path, form) for each, path in zip(names, paths, strict=True)
             }
@@ -459,6 +470,9 @@ def _runs(data: Any, qrels: Qrels, scores: Sequence[str], form: CsvForm) -> tupl
         data = paths[0]
         if read_trec(os.fsdecode(data), "score") is not None:
             raise ValueError(f"{option('score')} names columns, but {os.fsdecode(data)!r} is in TREC's form")
-    if isinstance(data, Mapping) and not set(qrels.columns) <= set(data):
-        return {str(name): qrels._run(f"data[{name!r}]", run, form) for name, run in data.items()}, UNNAMED
-    return qrels._runs("data", data, scores or None, form), os.fsdecode(data) if is_path(data) else UNNAMED
+    runs = qrels._runs("data", data, scores or None, form)
+    if len({str(name) for name in runs}) < max(len(runs), 1):
+        raise ValueError(
+            f"data must have a run for each system, with different names, got {listed(list(runs)) or 'none'}"
+        )
+    return {str(name): run for name, run in runs.items()}, os.fsdecode(data) if is_path(data) else UNNAMED

@@ -52,7 +52,7 @@ def test_numbers_are_those_of_the_calls():
     )
     text = found.to_text()
     assert "dense's ndcg@10 is higher than bm25's by" in text
-    assert "1 of 60 queries have no relevant document and are left out of means" in text
+    assert "1 of 60 queries has no relevant document and is left out of means" in text
     each = query_metrics(RELEVANCE, ROWS["bm25"], QUERY, "map", interval=None)["map"]
     frame = found.to_frame("pandas")
     np.testing.assert_array_equal(frame[frame["model"] == "bm25"]["map"], each.values)
@@ -215,6 +215,45 @@ def test_a_report_on_scores_refuses_their_options():
 def test_few_queries_are_cautioned_about():
     few = {name: each[:120] for name, each in ROWS.items()}
     assert any("there are only 9 queries" in each for each in report(few, **OPTIONS).to_dict()["cautions"])
+
+
+def test_one_query_has_no_intervals():
+    one = {name: each[:K] for name, each in ROWS.items()}
+    found = report(one, **OPTIONS)
+    assert found.comparison is None
+    assert found.cautions() == ["intervals need 2 queries with relevant documents or more, got 1"]
+    assert "bm25 has the highest" in found.to_text() or "dense has the highest" in found.to_text()
+
+
+def test_queries_without_relevant_documents_count_in_precision():
+    def caution(*metrics: str) -> str:
+        found = report(ROWS, **{**OPTIONS, "metric": metrics})
+        assert all(values["precision@5"] > 0 for values in found.means.values())
+        return found.cautions()[0]
+
+    assert caution("precision@5") == "1 of 60 queries has no relevant document and counts as 0 in precision@5"
+    assert caution("map", "precision@5", "dcg@5") == (
+        "1 of 60 queries has no relevant document and is left out of means, but counts as 0 in precision@5 and dcg@5"
+    )
+    few = {**ROWS, "relevance": np.where(QUERY < 3, 0, RELEVANCE)}
+    assert report(few, **OPTIONS).cautions()[0] == "4 of 60 queries have no relevant document and are left out of means"
+
+
+def test_each_system_has_a_run_and_a_name(tmp_path):
+    run = {"q1": {"d1": 1.0}, "q2": {"d1": 1.0, "d2": 2.0}}
+    options: dict[str, Any] = {"qrels": {"q1": {"d1": 1}, "q2": {"d1": 1}}, "metric": "mrr", "n_resamples": 99}
+    assert report([run, run], **options).systems == ("0", "1")
+    for empty in ({}, []):
+        with pytest.raises(ValueError, match="data must have a run for each system, with different names, got none"):
+            report(empty, **options)
+    with pytest.raises(ValueError, match="with different names, got 1, '1'"):
+        report({1: run, "1": run}, **options)
+    file = tmp_path / "bm25.run"
+    file.write_text("q1 Q0 d1 1 2.5 tag\nq2 Q0 d1 1 1.5 tag\n")
+    with pytest.raises(ValueError, match=r"each FILE must be another run, but '.*bm25.run' is given 2 times"):
+        report([file, str(file)], **options)
+    with pytest.raises(ValueError, match=r"separator goes with a CSV file, but '.*bm25.run' is in TREC's form"):
+        report(file, separator=";", **options)
 
 
 def test_no_query_has_a_relevant_document():
