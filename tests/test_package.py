@@ -294,3 +294,9 @@ def test_metrics_that_docstrings_name_are_metrics(text: str) -> None:
         else:
             found = fastevals.bootstrap(subject, asked, n_resamples=19, rng=0)
     assert list(found) == [str(asked)]
+
+
+def test_hints_name_the_dependency() -> None:
+    """On an index, an extra of this name is another project's."""
+    texts = [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "docs").rglob("*.md"), PACKAGE.parent / "README.md"]
+    assert [path.name for path in texts if re.search(r"fastevals\[\w", path.read_text(encoding="utf-8"))] == []
