@@ -175,7 +175,7 @@ def _every_curve_and_area(ranking: Any) -> None:
         if entry.of == "ranking":
             entry(ranking.counts)
     curves["gain"].at(share=0.1), curves["lift"].at(share=0.1), curves["lift"].area
-    curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
+    curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2).area
 
 
 def _cells(data: _Data) -> None:
