@@ -9,16 +9,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from fastevals.integrations._packages import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fastevals.measure.metric_specs import MetricSpec
+    import polars as pl
 
-load("polars", "fastevals.integrations.polars")
+    from fastevals.measure.metric_specs import MetricSpec
+else:
+    pl = load("polars", "fastevals.integrations.polars")
 
 
 @pl.api.register_expr_namespace("fe")

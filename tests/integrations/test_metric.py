@@ -141,3 +141,10 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules.keys() - before}}
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["fastevals"]
+
+
+@pytest.mark.parametrize("name", ["polars", "torch"])
+def test_an_integration_that_loads_its_tool_says_how_to_install_it(name: str) -> None:
+    code = f"import sys; sys.modules[{name!r}] = None; import fastevals.integrations.{name}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.endswith(f"fastevals.integrations.{name} needs {name}: pip install {name}\n")
