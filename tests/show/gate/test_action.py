@@ -88,9 +88,15 @@ def test_inputs_are_never_run_by_the_shell(tmp_path) -> None:
     )
     assert not (tmp_path / "ran").exists()
     assert (found, outputs["outcome"], outputs["exit-status"]) == (2, "error", "2")
-    assert summary == ""
+    assert summary.startswith("**ERROR: the gate did not run.**\n\n````\n")
+    assert "fastevals gate: error: " in summary
     assert "error" in log
     assert not any("${{" in step.get("run", "") for step in STEPS.values())
+
+
+def test_modules_of_the_job_are_not_imported(tmp_path) -> None:
+    (tmp_path / "random.py").write_text("raise RuntimeError('imported')")
+    assert gated(tmp_path, rules="roc_auc >= 0.8", options="--resamples=99")[0] == 0
 
 
 @pytest.mark.parametrize("data", ["", "-x.csv"])
