@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Predicted = Literal["scores", "classes", "numbers", "probabilities"]
 NAMED = ("sample_weight", "frequency_weight", "groups")  # options that name a column, and here take its values too
 MODEL, OTHER, TRUTH = "y_pred", "reference", "y_true"
+ROLES = ("label", "target", "score", "pred", "probabilities", "reference")  # options that the arrays' roles decide
 
 
 def assert_gate(data: Any, rules: str | Sequence[str], **options: Any) -> GateResult:
@@ -150,11 +151,14 @@ def _assert_arrays(
     __tracebackhide__ = True
     import numpy as np
 
-    from fastevals._options import check_choice
+    from fastevals._options import check_choice, show
 
     if predicted is None:
         predicted = "probabilities" if np.ndim(models[MODEL]) == 2 else "scores"
     check_choice("predicted", predicted, Predicted)
+    for name in ROLES:
+        if name in options:
+            raise ValueError(f"{name} must be left out: {TRUTH} and {MODEL} are the columns; got {show(options[name])}")
     columns = {TRUTH: y_true, **models}
     for name in NAMED:
         if options.get(name) is not None:

@@ -98,6 +98,11 @@ def test_files_and_frames(tmp_path) -> None:
         (lambda: assert_not_worse(Y, NEW, OLD, metric="roc_auc", by=-0.1), "a margin must be at least 0"),
         (lambda: assert_not_worse(Y, NEW, OLD, metric="rocket", by=0.1), "unknown metric 'rocket'"),
         (lambda: assert_metric(Y, OLD, []), "rules is empty"),
+        (
+            lambda: assert_metric(Y, OLD, "roc_auc >= 0.9", label="y"),
+            "label must be left out: y_true and y_pred are the",
+        ),
+        (lambda: assert_metric(Y, OLD, "roc_auc >= 0.9", reference=NEW), "reference must be left out"),
     ],
 )
 def test_errors_are_not_failures(call, message) -> None:
