@@ -59,10 +59,10 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
     num_labels : int, optional
         Number of labels, for predictions and targets of shape (N, num_labels, ...). Each label has counts of its own.
     average : {"macro", "micro", None}
-        With `num_labels`: the mean over labels, the metric of all labels' pairs of prediction and target together, or
-        one number for each label.
+        With `num_labels`: the mean over labels (NaN if a label lacks a class), the metric of all labels' pairs of
+        prediction and target together, or one number for each label.
     ignore_index : int, optional
-        Target of rows that are left out.
+        Target of rows that are left out, whatever their predictions; neither 0 nor 1.
     **kwargs
         Arguments of `torchmetrics.Metric`.
 
@@ -99,6 +99,8 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
     `forward` returns the exact metric of the batch, or NaN, without a warning, if it is undefined. Metrics of a
     MetricCollection with equal `n_cells` and thresholds share one pair of states.
 
+    `torch.compile` can't compile it: call it from a function that is decorated with `torch.compiler.disable`.
+
     Several classes are not counted: see `fastevals.scale.ClassScoresSummary` and `ScoresSummary`.
     """
 
@@ -124,6 +126,8 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
             num_labels = check_integer("num_labels", num_labels, low=2, high=2**16)
         if average is not None:
             check_choice("average", average, ("macro", "micro"))
+        if ignore_index is not None and check_integer("ignore_index", ignore_index, low=-(2**63)) in (0, 1):
+            raise ValueError(f"ignore_index must be neither 0 nor 1, which are classes, got {show(ignore_index)}")
         self.num_labels, self.average, self.ignore_index = num_labels, average, ignore_index
         self.n_cells = max(CELLS_OF_ALL_LABELS // (num_labels or 1), 2**12) if n_cells is None else n_cells
         self._thresholds = tuple(
@@ -187,7 +191,6 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
             )
         if n is not None and (scores.ndim < 2 or scores.shape[1] != n):
             raise ValueError(f"preds must have shape (N, {n}, ...) for num_labels={n}, got {scores.shape}")
-        check_finite("preds", scores)
         flags = labels == 1
         known = flags | (labels == 0)
         kept = None
@@ -198,6 +201,7 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
                 place = tuple(int(each[0]) for each in np.nonzero(wrong))
                 seen = f"got {show(labels[place])} at {row_at(place[0])}"
                 raise ValueError(f"target must hold 0 and 1{self._or_ignored()}, {seen}")
+        check_finite("preds", scores if kept is None else np.where(kept, scores, 0))
         columns = [scores, flags] if kept is None else [scores, flags, kept]
         flat = [each.reshape(1, -1) if n is None else np.moveaxis(each, 1, 0).reshape(n, -1) for each in columns]
         if kept is None:
@@ -320,7 +324,7 @@ def _as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, torch.Tensor):
         if values.device.type == "meta":
             raise ValueError(f"{name} is on the device meta, which has no values: pass a tensor with values")
-        values = values.detach().cpu()
+        values = values.detach().cpu().resolve_neg()
         if values.is_floating_point() and values.element_size() < 4:
             values = values.float()
         if values.layout is torch.strided and not values.is_quantized:

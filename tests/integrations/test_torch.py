@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import doctest
+import math
 import pickle
 import re
 import subprocess
@@ -218,6 +219,14 @@ def test_rows_with_the_ignored_target_are_left_out() -> None:
     assert contains(metric.certified(), exact("roc_auc", Y[kept], SCORES[kept]))
     with pytest.raises(ValueError, match=r"target must hold 0 and 1, or ignore_index=-100, got 2 at row 1"):
         metric.update(FEW[0], torch.tensor([-100, 2, 0]))
+    preds = PREDS.clone()
+    preds[::3] = math.nan  # of padding, say
+    assert fed(CertifiedMetric(ignore_index=-100), preds, target).certified() == metric.certified()
+    with pytest.raises(ValueError, match="preds must be finite, but has 1 NaN value, the first at row 2"):
+        metric.update(torch.tensor([math.nan, 0.5, math.nan]), torch.tensor([-100, 1, 0]))
+    for index, said in ((1, "neither 0 nor 1, which are classes, got 1"), ("a", "an integer, got 'a'")):
+        with pytest.raises(ValueError, match=f"ignore_index must be {said}"):
+            CertifiedMetric(ignore_index=index)
 
 
 # What is read, and what is refused ------------------------------------------------------------------------------------
@@ -258,6 +267,10 @@ def test_views_lists_arrays_and_dlpack_are_read() -> None:
         metric = CertifiedMetric()
         metric.update(preds, target)
         assert metric.certified() == expected
+
+
+def test_negative_views_are_read() -> None:
+    np.testing.assert_array_equal(ours._as_array("preds", torch._neg_view(PREDS)), -SCORES)
 
 
 @pytest.mark.parametrize("values", [PREDS, PREDS.double(), OnlyDLPack(PREDS)])
