@@ -72,7 +72,6 @@ def naming_columns(arguments: Mapping[str, str], where: str = "") -> Iterator[No
     try:
         yield
     except ValueError as error:
-        message = str(error)
-        for argument, name in arguments.items():
-            message = re.sub(rf"\b{argument}\b", f"column {name!r}".replace("\\", r"\\"), message)
+        pattern = rf"\b({'|'.join(arguments)})\b"
+        message = re.sub(pattern, lambda found: f"column {arguments[found[0]]!r}", str(error))
         raise ValueError(f"{message} ({where})" if where else message) from None

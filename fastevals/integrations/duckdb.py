@@ -61,7 +61,7 @@ def register(con: duckdb.DuckDBPyConnection, metrics: Mapping[str, Any] | None =
     >>> con.sql("SELECT recall_at_half([0, 1, 1], [0.2, 0.9, 0.1])").fetchall()
     [(0.5,)]
     """
-    from fastevals._options import import_optional
+    from fastevals._options import import_optional, show
     from fastevals.integrations._metric import OneMetric
     from fastevals.integrations._packages import load
     from fastevals.many.lists import check_metric_of_lists, metrics_of_lists
@@ -69,8 +69,12 @@ def register(con: duckdb.DuckDBPyConnection, metrics: Mapping[str, Any] | None =
     needed_by = "fastevals.integrations.duckdb"
     module = load("duckdb", needed_by)
     import_optional("pyarrow", f"{needed_by} needs pyarrow: pip install pyarrow")
+    if not hasattr(con, "create_function"):
+        raise ValueError(f"con must be a connection, such as duckdb.connect(), got {show(con)}")
     if metrics is None:
         specs = {PREFIX + name: spec for name, spec in metrics_of_lists().items()}
+    elif not isinstance(metrics, Mapping):
+        raise ValueError(f"metrics must be a mapping of names of functions to metrics, got {show(metrics)}")
     else:
         specs = {str(name): OneMetric.read(each).spec for name, each in metrics.items()}
         for spec in specs.values():
@@ -97,9 +101,8 @@ def _measure(name: str, spec: MetricSpec, *columns: Any) -> Any:
 
     from fastevals.many.lists import check_metric_of_lists, check_none_missing, check_same_sizes, metric_of_lists
 
-    if len(columns) not in (2, 3) or not all(
-        pa.types.is_list(each.type) or pa.types.is_null(each.type) for each in columns
-    ):
+    kinds = pa.types.is_list, pa.types.is_fixed_size_list, pa.types.is_null
+    if len(columns) not in (2, 3) or not all(any(is_kind(each.type) for is_kind in kinds) for each in columns):
         given = ", ".join(str(each.type) for each in columns)
         raise ValueError(f"{name} takes list(y_true), list(y_score) and optionally list(sample_weight), got ({given})")
     given = pa.table(list(columns), names=ROWS[: len(columns)])

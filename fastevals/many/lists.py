@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import as_array
 from fastevals._validation.labels import Classes
 from fastevals.many.group_values import grouped_values
 from fastevals.many.groups import errors_of_groups, scores_by_group
@@ -97,13 +98,15 @@ def metric_of_lists(
     Returns
     -------
     ndarray of shape (n_lists,)
-        NaN where the metric is undefined: for lists without rows, without a class, or with a zero denominator.
+        NaN where the metric is undefined: for lists without rows, without a class, without a weight above zero, or with
+        a zero denominator.
     """
     values = np.full(sizes.size, math.nan)
-    if not sizes.any():
+    weights = None if sample_weight is None else as_array("sample_weight", sample_weight)
+    if not sizes.any() or (weights is not None and weights.dtype.kind in "biuf" and not weights.any()):
         return values
     groups = np.repeat(np.arange(sizes.size, dtype=np.uint32), sizes)
-    values[sizes > 0] = _measure(spec, y_true, predicted, groups, sample_weight, pos_label)
+    values[sizes > 0] = _measure(spec, y_true, predicted, groups, weights, pos_label)
     return values
 
 

@@ -129,6 +129,17 @@ def test_functions_that_a_user_names() -> None:
         integration.register(con, {"it": "crps"})
     with pytest.raises(ValueError, match="metric must be one of"):
         integration.register(con, {"it": "roc_acu"})
+    with pytest.raises(ValueError, match="metrics must be a mapping of names of functions to metrics, got 'roc_auc'"):
+        integration.register(con, "roc_auc")
+    with pytest.raises(ValueError, match=r"con must be a connection, such as duckdb.connect\(\), got 'rows.db'"):
+        integration.register("rows.db")
+
+
+def test_arrays_of_fixed_size_and_lists_without_weight(con) -> None:
+    arrays = "y::INT[2], p::FLOAT[2]"
+    query = f"SELECT fe_roc_auc({arrays}) FROM (VALUES ([0, 1], [1, 2]), (NULL, [1, 2]), ([0, 1], [2, 1])) AS t(y, p)"
+    assert con.sql(query).fetchall() == [(1,), (None,), (0,)]
+    assert con.sql("SELECT fe_roc_auc([0, 1], [1, 2], [0, 0])").fetchall() == [(None,)]
 
 
 def test_the_examples() -> None:

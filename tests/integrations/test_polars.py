@@ -186,6 +186,20 @@ def test_columns_that_do_not_fit() -> None:
         by_group(frame, pl.col("p").fe.roc_auc("y", sample_weight=-pl.col("w")))
 
 
+def test_columns_with_the_names_of_arguments() -> None:
+    frame = pl.DataFrame({"y_true": [0.1, None], "y_score": [0, 1]})
+    with pytest.raises((ValueError, pl.exceptions.ComputeError), match="column 'y_true' has 1 null value: filter"):
+        frame.select(pl.col("y_true").fe.roc_auc("y_score"))
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_groups_without_weight_are_undefined(groups) -> None:
+    frame = rows().with_columns(g=pl.int_range(pl.len()) % groups)
+    weight = pl.col("g").cast(pl.Float64)
+    found = frame.group_by("g", maintain_order=True).agg(pl.col("p").fe.roc_auc("y", sample_weight=weight))
+    assert [np.isnan(each) for each in found.sort("g")["p"]] == [True, False][:groups]
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
