@@ -34,6 +34,7 @@ __all__ = ["ranking", "ranking_summary"]
 
 MISSING = "rankings of DuckDB's rows need duckdb: pip install duckdb"
 NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|BOOLEAN|DECIMAL\(.*\))")
+TABLE = re.compile(r"""(\w+|"[^"]+")([.](\w+|"[^"]+"))*""")
 WIDE_INTEGERS = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT")
 MOST_LABELS = 1_000  # that are listed before the rows are counted
 # If an AUC's bounds are wider than WIDTH / cells, ranges with CROWDED times their share of the rows are split in PARTS
@@ -210,7 +211,12 @@ def _relation(data: Any, con: Any) -> Any:
     duckdb = import_optional("duckdb", MISSING)
     if isinstance(data, str):
         source = duckdb if con is None else con
-        return source.table(data) if re.fullmatch(r"[\w.]+", data) else source.sql(data)
+        if not hasattr(source, "sql"):
+            raise ValueError(f"con must be a connection, such as duckdb.connect(), got {show(con)}")
+        relation = source.table(data) if TABLE.fullmatch(data) else source.sql(data)
+        if relation is None:
+            raise ValueError(f"data must be the name of a table, or a query that returns rows, got {show(data)}")
+        return relation
     if not isinstance(data, duckdb.DuckDBPyRelation):
         raise ValueError(f"data must be a relation of DuckDB, the name of a table or a query, got {show(data)}")
     if con is not None:
@@ -302,8 +308,9 @@ class RelationRows:
         extremes = []
         for k, name in enumerate(self.scores):
             found = [each for row in by_label for each in row[at + 2 * k : at + 2 * k + 2] if each is not None]
-            if self.wide[name] and any(abs(each) > EXACT_INTEGER for each in found):
-                raise ValueError(f"column {name!r} must hold numbers that float64 holds exactly, got {max(found)}")
+            largest = max(found, key=abs, default=0)
+            if self.wide[name] and abs(largest) > EXACT_INTEGER:
+                raise ValueError(f"column {name!r} must hold numbers that float64 holds exactly, got {largest}")
             extremes.append((float(min(found, default=math.inf)), float(max(found, default=-math.inf))))
         return KnownRows(positive, is_positive, extremes)
 
@@ -365,7 +372,10 @@ class RowRanges:
         n = "count(*)" if self.rows.copies is None else "sum(copies)"
         counted = [f"coalesce({n} FILTER ({each}), 0)" for each in ("is_positive", "NOT is_positive")]
         query = f"SELECT cell, min(score), max(score), {', '.join(counted)} FROM ({self.query}) GROUP BY cell"
-        return np.array(self.rows.run(query), dtype=np.float64)
+        ranges = np.array(self.rows.run(query), dtype=np.float64)
+        if ranges[3:].sum() > EXACT_INTEGER:
+            raise ValueError(f"column {self.rows.copies!r} must add up to at most 2**53, got {ranges[3:].sum():g}")
+        return ranges
 
     def _crowded(self, ranges: NDArray[np.float64], split: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return a mask of the ranges to be split, which are among those of the last scan: those with the most rows."""
@@ -398,8 +408,8 @@ class RowRanges:
 
 def _factor(low: float, high: float, n_parts: float) -> float:
     """Return the number of parts per half unit of score, for parts of equal width from the lowest to the highest."""
-    width = high / 2 - low / 2  # which is finite
-    return min(n_parts / width, LARGEST_FACTOR) if width > 0 else 0.0
+    width = float(high / 2 - low / 2)  # which is finite
+    return min(float(n_parts) / width, LARGEST_FACTOR) if width > 0 else 0.0
 
 
 def _part(score: str, half: str, factor: str, last: str) -> str:

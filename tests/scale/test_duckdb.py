@@ -142,6 +142,19 @@ def test_types_of_scores(score: str) -> None:
     assert found == Ranking(y, s).roc_auc()
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_of_all_magnitudes() -> None:
+    con = connected(y=np.array([0, 1, 0, 1]), p=np.array([-1.7e308, 1.7e308, 0.0, 5e-324]))
+    assert contains(fastevals_duckdb.ranking("rows", con=con, label="y", score="p").roc_auc(), 1.0)
+
+
+def test_a_quoted_name_of_a_table() -> None:
+    con = duckdb.connect()
+    con.sql('CREATE TABLE "some rows" AS SELECT i % 2 AS y, i AS p FROM range(4) AS t(i)')
+    for name in ('"some rows"', 'main."some rows"'):
+        assert fastevals_duckdb.ranking(name, con=con, label="y", score="p").roc_auc() == 0.75
+
+
 def test_names_of_columns_are_quoted() -> None:
     con = duckdb.connect()
     query = 'SELECT i % 2 AS "a ""b""", i % 5 AS "select" FROM range(10) AS t(i)'
@@ -192,13 +205,18 @@ def test_copies_that_are_none() -> None:
         ({"at": "x"}, "at must hold numbers"),
         ({"on_invalid": "x"}, "on_invalid must be one of 'raise', 'drop'; got 'x'"),
         ({"data": 3}, "data must be a relation of DuckDB, the name of a table or a query, got 3"),
+        ({"score": "-big"}, "column '-big' must hold numbers that float64 holds exactly, got -9007199254740995"),
+        ({"frequency_weight": "huge"}, r"column 'huge' must add up to at most 2\*\*53, got 1e\+17"),
+        ({"data": ""}, "data must be the name of a table, or a query that returns rows, got ''"),
+        ({"data": "t", "con": "rows.db"}, r"con must be a connection, such as duckdb.connect\(\), got 'rows.db'"),
         ({"con": duckdb.connect()}, "con goes with the name of a table or a query"),
     ],
 )
 def test_arguments_that_are_refused(given: dict[str, Any], said: str) -> None:
     con = duckdb.connect()
     relation = con.sql(
-        "SELECT i % 2 AS y, i / 10 AS p, (i % 2)::VARCHAR AS s, i % 3 AS w, 9007199254740986 + i AS big "
+        "SELECT i % 2 AS y, i / 10 AS p, (i % 2)::VARCHAR AS s, i % 3 AS w, 9007199254740986 + i AS big, "
+        '-9007199254740986 - i AS "-big", 10::BIGINT ** 16 AS huge '
         "FROM range(10) AS t(i)"
     )
     with pytest.raises(ValueError, match=said):
