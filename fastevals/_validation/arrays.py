@@ -50,8 +50,11 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
             raise ValueError(f"{name} can't be read as an array: {error}") from error
         array = short
     if array is not values and array.ndim == 0 and array.dtype.kind == "O" and hasattr(values, "__dlpack__"):
-        refuse_devices(name, values)
-        array = np.from_dlpack(values)
+        try:
+            refuse_devices(name, values)
+            array = np.from_dlpack(values)
+        except (AttributeError, BufferError, RuntimeError, TypeError) as error:  # a dtype of bfloat16, say
+            raise ValueError(f"{name} can't be read by __dlpack__: {error}") from error
     array = plain_numbers(array)
     if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT_INTEGER).any():
         for value in np.array(values, dtype=object).ravel():

@@ -78,6 +78,8 @@ def test_arrays_of_dlpack_are_read_from_memory_only() -> None:
     said = "y_score must be in the memory of the CPU, got a Exchanged on a device (DLPack device 2:0)"
     with pytest.raises(ValueError, match=re.escape(said)):
         fastevals.Ranking(LABELS, Exchanged(SCORES, (2, 0)))
+    with pytest.raises(ValueError, match="y_score can't be read by __dlpack__: "):  # which has no objects
+        fastevals.Ranking(LABELS, Exchanged(np.array(SCORES, object)))
 
 
 class ShortTensor:
