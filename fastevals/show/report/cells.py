@@ -54,6 +54,8 @@ def read_cells(data: Any, label: str | None, score: Any, form: CsvForm) -> Score
         for k, name in enumerate(models):
             summaries[str(name)] = RankingSummary.from_cells(*(columns[each][codes == k] for each in CELL_COLUMNS))
     rows = {name: (each.n_positives, each.n_negatives) for name, each in summaries.items()}
+    if not any(map(any, rows.values())):
+        raise ValueError(f"{source.title} has no rows: positives and negatives are all 0")
     (first, (n_positives, n_negatives)), *others = rows.items()
     for name, each in others:
         if each != (n_positives, n_negatives):
