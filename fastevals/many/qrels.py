@@ -105,6 +105,8 @@ class Qrels:
         self._pairs, self._relevance = pairs[order], relevance[order]
         self.n_judged = np.bincount(codes, minlength=self.queries.size)
         self.n_relevant = np.bincount(codes[relevance > 0], minlength=self.queries.size)
+        for each in (self.queries, self.n_judged, self.n_relevant):  # results hold them
+            each.flags.writeable = False
 
     def __len__(self) -> int:
         return self.queries.size
@@ -121,7 +123,7 @@ class Qrels:
     def _relevant(self) -> RelevantDocuments:
         """Return all relevant documents of each query."""
         relevance = self._relevance[self._relevance > 0]
-        return RelevantDocuments(self.queries, self.n_relevant, None if (relevance == 1).all() else relevance)
+        return RelevantDocuments(self.queries, self.n_relevant.copy(), None if (relevance == 1).all() else relevance)
 
     def _run(self, name: str, run: Any, form: CsvForm) -> _JudgedTable:
         """Return the rows of a run that messages call `name`."""

@@ -138,8 +138,8 @@ class MetricsByQuery(MetricsByKey[QueryMetric]):
 
 
 def query_metrics(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
+    y_true: ArrayLike | Qrels,
+    y_score: Any,
     queries: ArrayLike | None = None,
     metrics: Any = USUAL_METRICS,
     *,
@@ -282,7 +282,7 @@ def _t_interval(values: Floats, mean: float, alpha: float, bounds: tuple[float, 
 
 
 def compare_query_metrics(
-    y_true: ArrayLike,
+    y_true: ArrayLike | Qrels,
     y_score: Any,
     queries: ArrayLike | None = None,
     metrics: Any = USUAL_METRICS,

@@ -98,6 +98,7 @@ class _Data:
         self.classes = rng.integers(0, 4, rows)
         self.predicted = np.where(rng.random(rows) < 0.7, self.classes, 0)
         self.groups = np.arange(rows) % (rows // 20)
+        self.places = np.arange(rows) // (rows // 20)
         self.targets = rng.normal(size=rows)
         self.fitted = self.targets + rng.normal(size=rows) / 4
 
@@ -121,7 +122,7 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
     ):
         yield f"fastevals {' '.join(command)}", partial(_command, *command)
     small, large = _Data(FEW_ROWS), _Data(MANY_ROWS)
-    several = [_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in]
+    several = [_rankings, _labels, _bootstraps, _comparisons, _groups, _queries, _classes, _regressions, _drop_in]
     several += [_calibrations, _folds, _summaries, *([_files] if find_spec("pyarrow") else [])]
     for calls in several:
         name = calls.__name__.strip("_").replace("_", "-")
@@ -288,11 +289,9 @@ def _groups(data: _Data) -> None:
         batch_auc,
         batch_metrics,
         compare_groups,
-        compare_query_metrics,
         grouped_auc,
         grouped_metrics,
         metric,
-        query_metrics,
     )
 
     names = np.array([str(group) for group in range(data.rows)], dtype=object)
@@ -310,8 +309,21 @@ def _groups(data: _Data) -> None:
     batch_auc(data.y, [data.scores, data.other], standard_errors=True)
     batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
     batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])
+
+
+def _queries(data: _Data) -> None:
+    from fastevals import Qrels, compare_query_metrics, query_metrics, report
+    from fastevals.many.queries import USUAL_METRICS
+
     query_metrics(data.y, data.scores, data.groups)
     compare_query_metrics(data.y, [data.scores, data.other], data.groups, n_resamples=REPLICATES, rng=0)
+    metrics = [*USUAL_METRICS, "f1@10", "r_precision"]
+    for query in (data.groups, data.groups.astype(str)):
+        rows = {"query": query, "document": data.places, "relevance": data.classes, "a": data.scores, "b": data.other}
+        qrels = Qrels(rows)
+        query_metrics(qrels, {**rows, "score": data.scores}, metrics=metrics)
+        for judged in ({"qrels": qrels}, {"queries": "query", "label": "relevance"}):
+            report(rows, **judged, score=["a", "b"], metric=metrics, n_resamples=REPLICATES).to_html()
 
 
 def _classes(data: _Data) -> None:

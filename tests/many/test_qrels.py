@@ -184,6 +184,14 @@ def test_nothing_was_retrieved_for_a_query():
     assert query_metrics(Qrels(JUDGED), RUN, metrics="map", undefined=0)["map"].mean == pytest.approx(0.5 / 3)
 
 
+def test_results_do_not_change_judgments():
+    qrels = Qrels(JUDGED)
+    found = measured(qrels, RUN, metrics="map")["map"]
+    for array in (found.queries, found.n_relevant, qrels.n_relevant, qrels.n_judged):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[1]
+
+
 def test_the_frame_has_the_judged_documents():
     frame = measured(Qrels(JUDGED), RUN, metrics="map").to_frame("pandas")
     assert frame["n_judged"].tolist() == [2, 0, 1]

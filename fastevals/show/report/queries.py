@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._naming import option
-from fastevals._options import UndefinedMetricWarning, listed, naming_rows
+from fastevals._options import UndefinedMetricWarning, listed, naming_rows, show
 from fastevals._text import MOST_PAIRS, more_pairs, printable, shorten_names
 from fastevals.document.document import (
     GAP,
@@ -40,6 +40,7 @@ from fastevals.infer.planning.queries import PlannedQueries, queries_for_differe
 from fastevals.many.qrels import JudgedRun, Qrels
 from fastevals.many.queries import USUAL_METRICS, QueryTask, compare_systems
 from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.registry import Metric
 from fastevals.reading.columns import join_columns
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
@@ -389,7 +390,7 @@ def report_queries(data: Any, options: ReportOptions) -> QueriesReport:
     found = QueriesReport(
         name, task.keys, order, tuple(specs), values, task.n_relevant, runs, comparison, {}, options.reference
     )
-    found.planned.update(_planned(found))
+    found.planned.update(_planned(found, task.entries))
     return found
 
 
@@ -402,7 +403,7 @@ def _compared(
     )  # fmt: skip
 
 
-def _planned(report: QueriesReport) -> Iterator[tuple[str, PlannedQueries]]:
+def _planned(report: QueriesReport, entries: Sequence[Metric]) -> Iterator[tuple[str, PlannedQueries]]:
     """Yield, by metric within 0 and 1, the queries that show a difference between the leading pair of systems."""
     models = ComparedModels(report.means, None, None, report.reference)
     pair = models.leading_pair(report.metrics[0]) if len(report.systems) > 1 and models.best(report.metrics[0]) else []
@@ -410,12 +411,12 @@ def _planned(report: QueriesReport) -> Iterator[tuple[str, PlannedQueries]]:
         return
     level = 0.95 if report.comparison is None else report.comparison.confidence_level
     one, other = map(report.systems.index, pair)
-    for k, name in enumerate(report.metrics):
+    for k, (name, entry) in enumerate(zip(report.metrics, entries, strict=True)):
         differences = report.values[k, one] - report.values[k, other]
         planned = queries_for_difference(
             differences[~np.isnan(differences)], EFFECT, power=POWER, confidence_level=level
         )
-        if planned is not None and not name.startswith("dcg"):
+        if planned is not None and math.isfinite(entry.bounds[1]):
             yield name, planned
 
 
@@ -425,7 +426,13 @@ def _read(data: Any, options: ReportOptions, form: CsvForm, specs: Any) -> tuple
     if options.qrels is not None:
         columns = query, options.document or DOCUMENT
         qrels = options.qrels
-        if not isinstance(qrels, Qrels):
+        if isinstance(qrels, Qrels):
+            own = {"queries": options.queries, "document": options.document, "label": options.label}
+            if named := next((each for each, column in own.items() if column is not None), None):
+                raise ValueError(
+                    f"{option(named)} does not go with Qrels, which name their columns, got {show(own[named])}"
+                )
+        else:
             qrels = Qrels._of(option("qrels"), qrels, columns, options.label or RELEVANCE, form)
         task = QueryTask(qrels, None, specs, "linear", math.nan, None, name=option("qrels"))
         systems, name = _runs(data, qrels, scores, form)

@@ -217,6 +217,18 @@ def test_few_queries_are_cautioned_about():
     assert any("there are only 9 queries" in each for each in report(few, **OPTIONS).to_dict()["cautions"])
 
 
+def test_qrels_name_their_columns():
+    qrels = Qrels(ROWS)
+    for each in ("queries", "document", "label"):
+        with pytest.raises(ValueError, match=f"{each} does not go with Qrels, which name their columns, got 'query'"):
+            report(ROWS, score="bm25", qrels=qrels, **{each: "query"})
+
+
+def test_only_metrics_within_0_and_1_are_planned():
+    names = {"map of dcg": "dcg@5", "dcg of map": "map"}
+    assert list(report(ROWS, **{**OPTIONS, "metric": names}).planned) == ["dcg of map"]
+
+
 def test_one_query_has_no_intervals():
     one = {name: each[:K] for name, each in ROWS.items()}
     found = report(one, **OPTIONS)
