@@ -628,7 +628,7 @@ def test_warm_up_that_can_keep_nothing_says_why(
 @pytest.mark.slow
 def test_after_warm_up_commands_and_common_calls_compile_nothing() -> None:
     # In the tests' shared folder, where most kernels are compiled already.
-    assert subprocess.run([sys.executable, "-m", "fastevals", "warm-up", "--quiet"], timeout=400).returncode == 0
+    assert subprocess.run([sys.executable, "-m", "fastevals", "warm-up", "--quiet"], timeout=900).returncode == 0
     code = """
         import contextlib, io, json, sys, warnings
         import numpy as np, fastevals as fe
