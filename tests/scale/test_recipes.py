@@ -57,6 +57,7 @@ def folder(tmp_path_factory: Any) -> tuple[Path, float]:
     with sqlite3.connect(folder / "scores.db") as database:
         database.execute("CREATE TABLE scores (y INTEGER, p REAL)")
         database.executemany("INSERT INTO scores VALUES (?, ?)", zip(y.tolist(), p.tolist(), strict=True))
+        database.executemany("INSERT INTO scores VALUES (?, ?)", [(None, 0.1), (None, 2.0), (1, None)] * N)
     return folder, Ranking(y, p).roc_auc()
 
 
