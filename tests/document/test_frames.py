@@ -49,6 +49,7 @@ MORE = {
     "report with intervals": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], n_resamples=19),
     "report of classes": lambda: fastevals.report(TABLE, label="y", pred=["p", "q"], n_resamples=19),
     "report of numbers": lambda: fastevals.report(TABLE, target="t", pred=["a", "b"], n_resamples=19),
+    "compared systems": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], queries="day", n_resamples=19),
     "gate report": lambda: fastevals.gate(
         TABLE, ["roc_auc >= 0.1", "roc_auc better than b by day"], label="y", score=["a", "b"], n_resamples=99
     ),

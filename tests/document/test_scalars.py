@@ -152,6 +152,22 @@ def test_segments_of_a_report(by, options, where) -> None:
     assert report.to_scalars()[f"{where}/roc_auc"] == expected
 
 
+def test_a_report_of_queries_has_means() -> None:
+    rng = np.random.default_rng(0)
+    columns = {"y": np.arange(60) % 2, "a": rng.random(60), "b": rng.random(60), "query": np.arange(60) // 6}
+    options = {"label": "y", "queries": "query", "metric": "map"}
+    found = fastevals.report(columns, score=["a", "b"], n_resamples=99, **options)
+    scalars = found.to_scalars()
+    difference = found.comparison["map"].differences[0]
+    assert (
+        scalars["a/map"] == fastevals.query_metrics(*(columns[each] for each in ("y", "a", "query")), "map")["map"].mean
+    )
+    assert scalars["a_vs_b/map_difference_ci_lower"] == difference.confidence_interval.low
+    assert {name.partition("_")[0].partition("/")[0] for name in scalars} == {"a", "b"}
+    one = fastevals.report(columns, score="a", n_resamples=0, **options).to_scalars()
+    assert one == {"map": scalars["a/map"]}
+
+
 def test_a_gate() -> None:
     found = fastevals.gate(
         DIGITS, ["roc_auc >= 0.9", "roc_auc >= 0.9 by fold", "brier not worse than champion by 1%"],

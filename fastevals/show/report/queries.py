@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from fastevals.document.document import (
 )
 from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.document.result import Result
+from fastevals.document.scalars import Scalar
 from fastevals.infer.comparison import ModelComparison
 from fastevals.infer.gate.decide import POWER
 from fastevals.infer.planning.queries import PlannedQueries, queries_for_difference
@@ -203,6 +204,16 @@ class QueriesReport(Result):
             )
             for place, (name, run) in enumerate(zip(self.systems, self.runs, strict=True))
         )  # fmt: skip
+
+    def _scalars(self) -> Iterable[Scalar]:
+        """Return means over queries, with intervals and differences, and no number of a single query."""
+        if self.comparison is not None:
+            return self.comparison._scalars()
+        return [
+            Scalar((system,) if len(self.systems) > 1 else (), (metric,), value)
+            for system, found in self.means.items()
+            for metric, value in found.items()
+        ]
 
     def cautions(self) -> list[str]:
         """Return caveats."""
