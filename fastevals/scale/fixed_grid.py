@@ -142,6 +142,8 @@ class GridCounts:
 
     def join(self, other: GridCounts) -> GridCounts:
         """Return the counts of this and another worker, with the same grid."""
+        if not isinstance(other, GridCounts):
+            raise ValueError(f"other must be GridCounts, got {show(other)}")
         if self.grid != other.grid:
             raise ValueError(f"grids must be equal to be joined, got {self.grid} and {other.grid}")
         both = {"sum": (self.counts, other.counts, np.add), "max": (self.ends, other.ends, np.maximum)}

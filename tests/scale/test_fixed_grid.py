@@ -173,6 +173,7 @@ def test_nothing_is_counted_after_an_error() -> None:
         (lambda counts: counts.reduce(lambda array, how: 2 * array if how == "max" else array).summary(), "ends must"),
         (lambda counts: counts.reduce(lambda array, _: -array).summary(), "counts must not be negative, got -1"),
         (lambda counts: counts.reduce(lambda array, how: array if how == "max" else 0 * array).summary(), "ends must"),
+        (lambda counts: counts.join(counts.summary()), "other must be GridCounts, got RankingSummary("),
         (lambda counts: counts.join(GridCounts(exact_grid(FLOATS.encode(np.ones(1))))), "grids must be equal"),
         (lambda _: GridCounts([0.5]), "grid must be a ScoreGrid, got [0.5]"),
         (lambda _: GridCounts.of_probabilities(5), "n_cells must be an integer from 4096 to 4194304, got 5"),
