@@ -238,9 +238,10 @@ class QueriesReport(Result):
             shown = printable(name)
             empty, n = int(np.count_nonzero(run.n_documents == 0)), int(run.n_documents.sum())
             if empty:
-                found.append(f"{shown} has no documents for {empty:,} judged queries, where its metrics are 0")
+                found.append(f"{shown} has no documents for {_queries(empty, 'judged ')}, where its metrics are 0")
             if run.n_left_out:
-                found.append(f"{run.n_left_out:,} queries of {shown} have no judgments and are left out")
+                rest = "has no judgments and is" if run.n_left_out == 1 else "have no judgments and are"
+                found.append(f"{_queries(run.n_left_out)} of {shown} {rest} left out")
             if run.n_judged is not None and n > run.n_judged.sum():
                 share = 100 * (1 - run.n_judged.sum() / n)
                 found.append(f"{share:.3g} % of the documents of {shown} have no judgment and count as not relevant")
@@ -351,8 +352,8 @@ class QueriesReport(Result):
         return BlockPictures(names_of("report"), None, (), lambda _: self.panels())
 
 
-def _queries(n: int) -> str:
-    return f"{n:,} quer{'y' if n == 1 else 'ies'}"
+def _queries(n: int, sort: str = "") -> str:
+    return f"{n:,} {sort}quer{'y' if n == 1 else 'ies'}"
 
 
 def _mean(values: Floats) -> float:
@@ -372,8 +373,9 @@ def _check_options(options: ReportOptions) -> None:
     """Raise if an option is given that does not go with ranked documents."""
     for field in fields(options):
         value = getattr(options, field.name)
-        is_default = value is field.default or (field.default is False and value == field.default)
-        if not is_default and value != field.default and field.name not in TAKEN:
+        if field.name in TAKEN or value is field.default:
+            continue
+        if np.ndim(value) or value != field.default:
             raise ValueError(f"{option(field.name)} does not go with {option('queries')}: a report on ranked documents")
     if options.document is not None and options.qrels is None:
         raise ValueError(f"{option('document')} goes with {option('qrels')}: judgments in a table of their own")
@@ -386,7 +388,7 @@ def report_queries(data: Any, options: ReportOptions) -> QueriesReport:
     options = checked(options)
     if data is None:
         raise ValueError(f"{option('queries')} goes with a FILE of ranked documents")
-    specs = parse_metrics(options.metric or USUAL_METRICS, of_queries=True)
+    specs = parse_metrics(USUAL_METRICS if options.metric is None else options.metric, of_queries=True)
     plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
     task, systems, name = _read(data, options, form, specs)
     order = with_reference_first(list(systems), options.reference)

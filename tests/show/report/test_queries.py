@@ -116,7 +116,7 @@ def test_files_of_runs_and_judgments(tmp_path, capsys):
     expected = query_metrics(qrels, nested["dense"], metrics="map", interval=None)["map"].mean
     assert found["systems"][1]["metrics"]["map"] == expected
     said = " ".join(found["cautions"])
-    assert "dense has no documents for 1 judged queries, where its metrics are 0" in said
+    assert "dense has no documents for 1 judged query, where its metrics are 0" in said
     assert "2 queries of bm25 have no judgments and are left out" in said
     assert "25 % of the documents of bm25 have no judgment and count as not relevant" in said
 
@@ -186,6 +186,8 @@ def test_systems_that_never_differ_need_no_plan():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"by": np.array([1, 2])}, "by does not go with queries"),
+        ({"metric": []}, "metrics is empty"),
         ({"by": "document"}, "by does not go with queries: a report on ranked documents"),
         ({"threshold": 0.5}, "threshold does not go with queries"),
         ({"queries": None}, "metric goes with ranked documents (queries or qrels)"),
@@ -215,6 +217,18 @@ def test_a_report_on_scores_refuses_their_options():
 def test_few_queries_are_cautioned_about():
     few = {name: each[:120] for name, each in ROWS.items()}
     assert any("there are only 9 queries" in each for each in report(few, **OPTIONS).to_dict()["cautions"])
+
+
+def test_options_may_be_arrays():
+    asked = {**OPTIONS, "score": np.array(OPTIONS["score"]), "metric": np.array(["map", "mrr"])}
+    assert report(ROWS, **asked).means == report(ROWS, **{**OPTIONS, "metric": ["map", "mrr"]}).means
+
+
+def test_one_query_without_documents_or_judgments_is_cautioned_about():
+    run = {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}
+    cautions = report({"a": run}, qrels={"q1": {"d1": 1}, "q3": {"d1": 1}}, n_resamples=99).cautions()
+    assert "a has no documents for 1 judged query, where its metrics are 0" in cautions
+    assert "1 query of a has no judgments and is left out" in cautions
 
 
 def test_qrels_name_their_columns():
