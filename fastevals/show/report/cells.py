@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._options import naming_rows
+from fastevals._options import listed, naming_rows
 from fastevals.reading.columns import join_columns
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
@@ -45,6 +45,10 @@ def read_cells(data: Any, label: str | None, score: Any, form: CsvForm) -> Score
     named = (*CELL_COLUMNS, MODEL) if MODEL in source.names else CELL_COLUMNS
     wanted = {name: f"column {name!r}" for name in named}
     columns = join_columns(source, wanted, CELL_COLUMNS)
+    if MODEL not in columns and score and len(score) > 1:
+        raise ValueError(
+            f"{source.title} is the table of one model, as it has no column {MODEL!r}, got {listed(score)}"
+        )
     models, codes = [(score or ("score",))[0]], np.zeros(columns["low"].size, np.intp)
     if MODEL in columns:
         models, codes = columns.encode_values(wanted[MODEL], MODEL)

@@ -151,6 +151,8 @@ def test_what_does_not_go_with_cells(file: str) -> None:
     different["model"] = np.repeat(["a", "b"], [cells["low"].size, 1])
     with pytest.raises(ValueError, match="all models must have the same rows, but a has"):
         fastevals.report(different, cells=True)
+    with pytest.raises(ValueError, match="data is the table of one model, as it has no column 'model', got 'a', 'b'"):
+        fastevals.report(cells, cells=True, score=["a", "b"])
     with pytest.raises(ValueError, match="data has no rows: positives and negatives are all 0"):
         fastevals.report({**cells, "positives": 0 * cells["low"], "negatives": 0 * cells["low"]}, cells=True)
 
