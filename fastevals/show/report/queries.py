@@ -425,11 +425,13 @@ def _planned(report: QueriesReport, entries: Sequence[Metric]) -> Iterator[tuple
     level = 0.95 if report.comparison is None else report.comparison.confidence_level
     one, other = map(report.systems.index, pair)
     for k, (name, entry) in enumerate(zip(report.metrics, entries, strict=True)):
+        if not math.isfinite(entry.bounds[1]):
+            continue
         differences = report.values[k, one] - report.values[k, other]
         planned = queries_for_difference(
             differences[~np.isnan(differences)], EFFECT, power=POWER, confidence_level=level
         )
-        if planned is not None and math.isfinite(entry.bounds[1]):
+        if planned is not None:
             yield name, planned
 
 

@@ -241,6 +241,8 @@ def test_qrels_name_their_columns():
 def test_only_metrics_within_0_and_1_are_planned():
     names = {"map of dcg": "dcg@5", "dcg of map": "map"}
     assert list(report(ROWS, **{**OPTIONS, "metric": names}).planned) == ["dcg of map"]
+    large = {**ROWS, "relevance": RELEVANCE * 1e9}
+    assert list(report(large, **{**OPTIONS, "metric": names}).planned) == ["dcg of map"]
 
 
 def test_one_query_has_no_intervals():
