@@ -357,10 +357,6 @@ BAD_ARGUMENTS = [
     (["--no-header"], "--no-header goes with a CSV FILE"),
     (["x.npy", "--label", "y", "--score", "s", "--separator", "xx"], "--separator: must be one character, such as ;"),
     (["--encoding", "rot13"], "--encoding: must be an encoding of text that Python knows, such as utf-8"),
-    (
-        ["x.pq", "--label", "y", "--score", "s", "--no-header"],
-        "--no-header goes with a CSV file, but 'x.pq' is Parquet",
-    ),
     (["--score", "lr"], "--score 'lr': digits_eight (embedded) has no such column; its columns are 'label', "),
     (["--score", "logistics"], "(did you mean 'logistic'?)"),
     (["--by", "folds"], "--by 'folds'"),
@@ -388,6 +384,14 @@ BAD_ARGUMENTS = [
 @pytest.mark.parametrize(("arguments", "said"), BAD_ARGUMENTS)
 def test_bad_arguments(capsys, arguments, said):
     assert said in error(capsys, "report", *arguments)
+
+
+def test_options_of_csv_files_with_another_file(capsys, tmp_path):
+    path = tmp_path / "x.pq"
+    path.write_bytes(b"PAR1")
+    said = error(capsys, "report", str(path), "--label", "y", "--score", "s", "--no-header")
+    assert "--no-header goes with a CSV file, but " in said
+    assert "x.pq' is Parquet" in said
 
 
 @pytest.mark.parametrize(
