@@ -124,9 +124,9 @@ class ReportEvaluator:
     `predict_proba`, predicts a matrix, or if the column of predictions holds lists. Other predictions of a classifier
     are scores of the positive class if they are floats that are not all among the labels, and else classes.
 
-    `evaluator_config` takes the options of `fastevals.report`, such as ``n_resamples=0``; columns, as in
-    ``by="region"``, are those of the features. It also takes `metric_prefix` ("fastevals/" by default, so that metrics
-    do not replace those of other evaluators), `artifact_path`, and MLflow's `pos_label`, `label_list` and
+    `evaluator_config` takes the options of `fastevals.report`, such as ``n_resamples=0``; an option such as
+    ``by="region"`` names a column of the features. It also takes `metric_prefix` ("fastevals/" by default, so that
+    metrics do not replace those of other evaluators), `artifact_path`, and MLflow's `pos_label`, `label_list` and
     `sample_weights`.
     """
 

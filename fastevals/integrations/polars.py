@@ -55,7 +55,7 @@ class FastevalsExpressions:
         -------
         polars.Expr
             Float64, one value per group: NaN, without a warning, where the metric is undefined, for example if a class
-            is missing. The name is that of the predictions' column.
+            is missing. The result is named like the column of predictions.
 
         Raises
         ------

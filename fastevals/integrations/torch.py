@@ -42,10 +42,10 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
 
     Predictions are counted by class in the cells of a grid that is fixed beforehand (`any_scores_grid`), so an update
     takes the same time however many rows there are, and all processes count in the same cells however their
-    predictions differ. The states are two int64 tensors: `counts`, of which processes take the sum, and `ends`, the
-    extreme predictions of each cell, of which they take the largest. Processes exchange them once, in `compute`, and
-    each returns the same number. `certified` returns it with bounds that always contain the exact value, and `summary`
-    returns the counts, from which `fastevals.delong` computes an interval.
+    predictions differ. The states are two int64 tensors: `counts`, which are added up over processes, and
+    `ends`, the extreme predictions of each cell, whose maximum is taken. Processes exchange them once, in `compute`,
+    and each returns the same number. `certified` returns it with bounds that always contain the exact value, and
+    `summary` returns the counts, from which `fastevals.delong` computes an interval.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class CertifiedMetric(Metric):  # type: ignore[misc]
         return super()._apply(fn, exclude_state=[*exclude_state, *STATES])
 
     def _sync_dist(self, dist_sync_fn: Any = gather_all_tensors, process_group: Any = None) -> None:
-        """Replace the states by those of all processes: one sum and one maximum, without gathering the states."""
+        """Make the states count the rows of all processes: one sum and one maximum, without gathering the states."""
         if dist_sync_fn is not gather_all_tensors:
             super()._sync_dist(dist_sync_fn, process_group=process_group)
             return

@@ -140,7 +140,7 @@ def _is_maximised(name: str) -> bool:
 
 
 def _same_direction(metric: OneMetric, maximize: Any) -> bool:
-    """Return the direction that the user gives; raise if it is not that of the metric."""
+    """Return the direction that the user gives; raise if the metric has the other one."""
     from fastevals._options import as_flag
 
     given = as_flag("maximize", maximize)

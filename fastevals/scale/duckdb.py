@@ -378,7 +378,7 @@ class RowRanges:
         return ranges
 
     def _crowded(self, ranges: NDArray[np.float64], split: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return a mask of the ranges to be split, which are among those of the last scan: those with the most rows."""
+        """Return a mask of the ranges to be split: of those that the last scan counted, the ones with the most rows."""
         shares = ranges[3:] / np.maximum(ranges[3:].sum(axis=1, keepdims=True), 1)
         is_wide = ranges[1] < ranges[2]
         if (shares[:, is_wide].prod(axis=0)).sum() <= WIDTH / self.cells:

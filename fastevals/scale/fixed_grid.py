@@ -42,10 +42,10 @@ UNITS_OF_PROBABILITIES, UNITS_OF_ANY_SCORES = 56, 86  # sums of the shares
 class GridCounts:
     """Counts of rows by class in the cells of a grid that is fixed beforehand, with the extreme scores of each cell.
 
-    All workers count in the same grid, however their scores differ, so their counts add up to those of all rows,
-    bit for bit, in any order. Bounds on metrics follow from the lowest and the highest score in each cell. A cell with
-    one distinct score leaves no doubt, so the metrics of models with few distinct scores are exact. An empty shard adds
-    nothing.
+    All workers count in the same grid, however their scores differ, so their counts add up, bit for bit
+    and in any order, to the counts of all rows. Bounds on metrics follow from the lowest and the highest score in each
+    cell. A cell with one distinct score leaves no doubt, so the metrics of models with few distinct scores are exact.
+    An empty shard adds nothing.
 
     Parameters
     ----------
