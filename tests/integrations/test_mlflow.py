@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import tomllib
 import warnings
@@ -19,6 +20,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
     registry = import_module("mlflow.models.evaluation.evaluator_registry")
+    fluent = import_module("mlflow.tracking.fluent")
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
 ROOT = Path(__file__).parents[2]
@@ -35,6 +37,10 @@ def store(tmp_path_factory):
     mlflow.set_experiment("tests")
     if "fastevals" not in registry._model_evaluation_registry._registry:  # metadata of an older install
         registry._model_evaluation_registry.register("fastevals", ReportEvaluator)
+    yield
+    mlflow.set_tracking_uri(None)  # another store has no experiment of this number
+    fluent._active_experiment_id = None
+    os.environ.pop("MLFLOW_EXPERIMENT_ID", None)
 
 
 @pytest.fixture
