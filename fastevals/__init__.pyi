@@ -236,7 +236,8 @@ def compare(
         Whether results are errors or losses; estimates have the direction of their metric.
     control : str, optional
         Compare the other algorithms only with this one.
-    posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
+    posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
+            optional
         The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.
     reference : str, optional
         Compare the other models only with this one; differences are another model minus the reference. For results, the

@@ -9,5 +9,7 @@ DecompositionName = Literal["domingos", "kohavi-wolpert", "james"]
 LossName = Literal["squared", "zero_one"]
 McNemarMethod = Literal["exact", "mid-p", "corrected", "uncorrected"]
 OnInvalid = Literal["raise", "drop"]
-PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
+PostHoc = Literal[
+    "nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"
+]
 Undecided = Literal["undecided", "pass", "fail"]  # what an undecided gate counts as

@@ -199,8 +199,8 @@ def test_annotation_docstring_and_error_say_the_same(call: str, name: str) -> No
     assert told, "no Literal"
     if said:
         assert ast.literal_eval(said) - {None} == told - {None}
-    with pytest.raises(ValueError, match=f"^{name} must be one of .*; got 'none such'") as caught:
-        CALLS[call](**{name: "none such"})
+    with pytest.raises(ValueError, match=f"^{name} must be one of .*; got 'no such'") as caught:
+        CALLS[call](**{name: "no such"})
     listed = re.findall(r"'[^']+'", str(caught.value).partition("; got")[0])
     assert {each.strip("'") for each in listed} == told - {None}
     pyplot.close("all")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 
@@ -56,6 +56,7 @@ def adjusted(pvalues: Sequence[float], correction: str) -> list[float]:
         "bonferroni": lambda i: m * p[i],
         "sidak": lambda i: 1 - (1 - p[i]) ** m,
         "holm": lambda i: max((m - j) * p[j] for j in range(i + 1)),
+        "finner": lambda i: max(1 - (1 - p[j]) ** (m / (j + 1)) for j in range(i + 1)),
         "hochberg": lambda i: min((m - j) * p[j] for j in range(i, m)),
         "benjamini-hochberg": lambda i: min(m / (j + 1) * p[j] for j in range(i, m)),
         "benjamini-yekutieli": lambda i: min(harmonic * m / (j + 1) * p[j] for j in range(i, m)),
@@ -63,4 +64,27 @@ def adjusted(pvalues: Sequence[float], correction: str) -> list[float]:
     values = [0.0] * m
     for place, i in enumerate(order):
         values[i] = min(1.0, found(place))
+    return values
+
+
+def possible_equal_pairs(k: int) -> list[int]:
+    """Return the numbers of equal pairs over all partitions of k learners into groups."""
+
+    def partitions(n: int, largest: int) -> Iterator[list[int]]:
+        if n == 0:
+            yield []
+        for size in range(min(n, largest), 0, -1):
+            yield from ([size, *rest] for rest in partitions(n - size, size))
+
+    return sorted({sum(size * (size - 1) // 2 for size in each) for each in partitions(k, k)})
+
+
+def shaffer(pvalues: Sequence[float], k: int) -> list[float]:
+    """Return the p-values of all pairs of k learners, adjusted by Shaffer's static procedure."""
+    possible, m = possible_equal_pairs(k), len(pvalues)
+    values, largest = [0.0] * m, 0.0
+    for place, i in enumerate(sorted(range(m), key=lambda i: pvalues[i])):
+        equal = max(each for each in possible if each <= m - place)
+        largest = max(largest, min(equal * pvalues[i], 1.0))
+        values[i] = largest
     return values

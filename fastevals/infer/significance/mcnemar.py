@@ -24,7 +24,7 @@ from fastevals.document.frames import Columns
 from fastevals.infer.proportions import METHODS
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
-from fastevals.infer.significance.corrections import Correction
+from fastevals.infer.significance.corrections import Correction, check_correction
 from fastevals.infer.significance.decision import (
     Compared,
     build_result,
@@ -360,7 +360,7 @@ def pairwise_mcnemar_tests(
     (array([0.125, 0.875, 0.75 ]), 0.046875)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    check_choice("correction", correction, Correction)
+    check_correction(correction, reference=reference, alternative=alternative)
     true = as_true_labels("y_true", y_true)
     labels, names = as_models_labels("predictions", true, predictions)
     pairs = compared_pairs(names, reference)

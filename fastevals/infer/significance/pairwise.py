@@ -16,7 +16,7 @@ from fastevals._text import MOST_PAIRS, format_column, format_pvalue, format_tab
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
-from fastevals.infer.significance.corrections import Correction, adjust_pvalues
+from fastevals.infer.significance.corrections import Correction, adjust_pvalues, check_correction
 from fastevals.infer.significance.decision import (
     USUAL_ALPHA,
     Compared,
@@ -254,7 +254,8 @@ def build_pairwise_result(
 ) -> Result:
     """Return a result from the statistics, p-values and effects of pairs."""
     statistic, unadjusted, effect = tested
-    pvalue = adjust_pvalues(unadjusted, correction=correction)
+    k = len(names) if correction == "shaffer" else None
+    pvalue = adjust_pvalues(unadjusted, correction=correction, n_learners=k)
     return kind(
         test=test,
         names=names,
@@ -402,6 +403,7 @@ def pairwise_tests(
     """
     check_choice("test", test, PairTest)
     alpha = check_alpha(confidence_level, alternative)
+    check_correction(correction, reference=reference, alternative=alternative)
     pair_test = TESTS[test]
     if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, show
+from fastevals._options import show
 from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.document.frames import Columns
-from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction
+from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction, check_correction
 from fastevals.infer.significance.decision import Compared, check_alpha
 from fastevals.infer.significance.friedman import OF_SPLITS, format_ranks, rank_sums
 from fastevals.infer.significance.paired import compared_pairs
@@ -248,7 +248,8 @@ def rank_comparison_test(
     control : name or int, optional
         The algorithm to compare the others with, chosen before seeing the results. By default all pairs are compared.
     correction : str
-        As for `adjust_pvalues`. "holm" and "hochberg" reject all pairs that "bonferroni" rejects, and sometimes more.
+        As for `adjust_pvalues`. "holm" and "hochberg" reject all pairs that "bonferroni" rejects, and sometimes more;
+        "shaffer", for all pairs, rejects all pairs that "holm" rejects.
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
@@ -282,7 +283,7 @@ def rank_comparison_test(
     >>> fastevals.rank_comparison_test(errors, control="A", higher_is_better=False).pvalue.round(4)
     array([0.1116, 0.016 ])
     """
-    check_choice("correction", correction, Correction)
+    check_correction(correction, reference=control, argument="control")
     return _compare_ranks(
         "rank_comparison_test", "the test of mean ranks", results, correction, higher_is_better, confidence_level,
         control,

@@ -42,9 +42,10 @@ examples:
 Results. Columns of text or of --dataset name the data sets (independent); all
 others are algorithms, unless --algorithm names them. Rank 1 is best. "nemenyi"
 compares all pairs by one critical difference, "bonferroni-dunn" compares each
-algorithm with the --control. "holm", "hochberg" and "benjamini-hochberg" adjust
-p stepwise and have more power. "wilcoxon" tests pairs by signed ranks, Holm-
-adjusted. Without a significant Friedman's test no pair differs significantly.
+algorithm with the --control. "holm", "hochberg", "benjamini-hochberg" and, for
+all pairs, "shaffer" adjust p stepwise and have more power; "finner" has false
+alarms if some differ. "wilcoxon" tests pairs by signed ranks, Holm-adjusted.
+Without a significant Friedman's test no pair differs significantly.
 
 Predictions. One bootstrap (BCa) draws rows for all models. Intervals and p of
 differences are simultaneous over the pairs (max-T). Other tests' p are Holm-

@@ -55,8 +55,9 @@ class CompareOptions:
         is_column=True, goes_with=RESULTS)
     posthoc: PostHoc | None = own(
         "", "test of pairs: nemenyi; with --control bonferroni-dunn",
-        """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
-        pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""", choices=PostHoc, goes_with=RESULTS)
+        """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
+        optional: The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""",
+        choices=PostHoc, goes_with=RESULTS)
     reference: str | None = REFERENCE.field(
         doc="""str, optional: Compare the other models only with this one; differences are another model minus the
         reference. For results, the same as `control`.""")
@@ -124,7 +125,7 @@ def check_options(data: Any, options: CompareOptions) -> None:
         if data is None:
             raise ValueError(f"{option('label')} goes with a FILE of predictions")
         _check_models(options)
-    elif control is not None and posthoc == "nemenyi":
+    elif control is not None and posthoc in ("nemenyi", "shaffer"):
         raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option(named)} use another")
     elif control is None and posthoc == "bonferroni-dunn":
         raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")
