@@ -43,6 +43,8 @@ _NAMES = {
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
     "infer.planning.planning": "SampleSize plan_sample_size",
     "infer.proportions": "proportion_interval",
+    "infer.selection.bias_corrected": "BestConfiguration bbc_cv",
+    "infer.selection.holdout_reuse": "HoldoutReuse holdout_reuse",
     "infer.sequential.records": "NightRecord",
     "infer.sequential.sequence": "SequenceEstimate confidence_sequence",
     "infer.significance.binomial": "BinomialResult binomial_error_test",

@@ -20,6 +20,7 @@ from fastevals import scale as scale
 from fastevals import show as show
 from fastevals.many.models import BatchMetric as BatchMetric
 from fastevals.many.models import BatchMetrics as BatchMetrics
+from fastevals.infer.selection.bias_corrected import BestConfiguration as BestConfiguration
 from fastevals.measure.bias_variance.squared import BiasVariance as BiasVariance
 from fastevals.split.training_sets import BiasVarianceCurve as BiasVarianceCurve
 from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary as BiasVarianceSummary
@@ -70,6 +71,7 @@ from fastevals.many.group_differences import GroupDifferences as GroupDifference
 from fastevals.many.group_differences import GroupRange as GroupRange
 from fastevals.many.groups import GroupedMetric as GroupedMetric
 from fastevals.split.splitters.hold_out import HoldOut as HoldOut
+from fastevals.infer.selection.holdout_reuse import HoldoutReuse as HoldoutReuse
 from fastevals.results import Interval as Interval
 from fastevals.measure.bias_variance.zero_one import JamesDecomposition as JamesDecomposition
 from fastevals.split.splitters.k_fold import KFold as KFold
@@ -116,6 +118,7 @@ from fastevals.infer.bootstrap.unpaired import UnpairedResult as UnpairedResult
 from fastevals.infer.significance.corrections import adjust_pvalues as adjust_pvalues
 from fastevals.many.models import batch_auc as batch_auc
 from fastevals.many.models import batch_metrics as batch_metrics
+from fastevals.infer.selection.bias_corrected import bbc_cv as bbc_cv
 from fastevals.measure.bias_variance.bias_variance import bias_variance as bias_variance
 from fastevals.split.training_sets import bias_variance_curve as bias_variance_curve
 from fastevals.split.training_sets import bias_variance_over_training_sets as bias_variance_over_training_sets
@@ -153,6 +156,7 @@ from fastevals._execution import get_num_threads as get_num_threads
 from fastevals.many.group_differences import group_differences as group_differences
 from fastevals.many.groups import grouped_auc as grouped_auc
 from fastevals.many.groups import grouped_metrics as grouped_metrics
+from fastevals.infer.selection.holdout_reuse import holdout_reuse as holdout_reuse
 from fastevals.split.error_curves import learning_curve as learning_curve
 from fastevals.infer.significance.mcnemar import mcnemar_test as mcnemar_test
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table as mcnemar_test_of_table

@@ -59,6 +59,7 @@ CALLS: dict[str, Callable[..., Any]] = {
         mean, X, T, X, T, n_sets=2, **o
     ),
     "bonferroni_dunn_test": lambda **o: fe.bonferroni_dunn_test(TABLE, control="a", **o),
+    "bbc_cv": lambda **o: fe.bbc_cv(Y, TWO, "roc_auc", **FEW, **o),
     "bootstrap_statistic": lambda **o: fe.bootstrap_statistic(S, np.mean, **FEW, **o),
     "bootstrap_unpaired": lambda **o: fe.bootstrap_unpaired(RANKING, RANKING, "roc_auc", **FEW, **o),
     "compare": lambda **o: fe.compare(TABLE, **o),

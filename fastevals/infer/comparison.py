@@ -159,7 +159,7 @@ def compare_rankings(
         sample = make_class_sample(y_true, labelled, specs, design)
     else:
         check_only_of_classes(labels=labels)
-        labelled, models = _as_models("scores", scores)
+        labelled, models = as_models("scores", scores)
         pairs = compared_pairs(models, reference)
         sample = make_score_sample(y_true, labelled, specs, design)
     return compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
@@ -263,7 +263,7 @@ def compare_predictions(
     sample: Sample
     numeric = array_kind(kinds)
     if numeric in (TARGETS, QUANTILES):
-        numbers, models = _as_models("predictions", predictions, numeric.as_array)
+        numbers, models = as_models("predictions", predictions, numeric.as_array)
         pairs = compared_pairs(models, reference)
         make: Any = make_target_sample if numeric is TARGETS else make_quantile_sample
         sample = make(y_true, numbers, specs, design)
@@ -593,7 +593,7 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _as_models(name: str, values: Any, read: Any = None) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
+def as_models(name: str, values: Any, read: Any = None) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
     """Return the values of two or more models, keyed by their names in errors, and the names of the models."""
     labelled, names, _ = as_predictions(name, values, read)
     models = tuple(range(len(labelled))) if names is None else names

@@ -324,6 +324,9 @@ OWN: dict[str, Any] = {
         "highest": result.fold_thresholds.max(axis=0),
     },
     "ClassRankings": lambda result: {"support": result.support},
+    "BestConfiguration": lambda result: {
+        "configuration": result.names, "value": result.values, "best": [each == result.best for each in result.names],
+    },
 }  # fmt: skip
 
 

@@ -88,6 +88,22 @@ class UnitSample(Sample):
                 rows.draw(np.uint64(stream_key(np.uint64(stream), np.uint64(k))), times[part])
             yield times
 
+    def replicates_and_rest(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> list[Floats]:
+        """Measure each draw, and the units that it leaves out (out of bag).
+
+        Returns an array of shape (n_resamples, 2, ...) for each metric, NaN where undefined.
+        """
+        values = self._measure_draws(self._draws_and_rest, 2, n_resamples, key, progress)
+        return [each.reshape(n_resamples, 2, *each.shape[1:]) for each in values]
+
+    def _draws_and_rest(self, key: np.uint64, numbers: range, space: Any) -> Iterator[Times]:
+        """Yield how often each unit is drawn in each replicate, then 1 for each unit that is not drawn."""
+        rest = self.times()
+        for times in self.draws(key, numbers, space):
+            yield times
+            np.less(times, self.sizes, out=rest.view(np.bool_))
+            yield rest
+
     def draw_groups(self, key: np.uint64, part: slice) -> NDArray[np.uint8]:
         """Return the random group of each unit of a stratum."""
         groups = np.empty(part.stop - part.start, dtype=np.uint8)

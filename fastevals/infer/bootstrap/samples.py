@@ -97,14 +97,20 @@ class Sample:
         Returns an array of shape (n_resamples, ...) for each metric, NaN where undefined. The bits do not depend on the
         number of resamples or threads.
         """
+        return self._measure_draws(self.draws, 1, n_resamples, key, progress)
+
+    def _measure_draws(
+        self, draws: Callable[..., Iterable[NDArray[Any]]], per_replicate: int, n: int, key: np.uint64, progress: bool
+    ) -> Values:
+        """Measure the draws of n replicates; `draws` yields `per_replicate` arrays for each of them."""
         size = self.task_size()
         self.load(key)
 
         def measured(start: int, space: Any) -> Values:
-            numbers = range(start, min(start + size, n_resamples))
-            return self.measure(self.draws(key, numbers, space), len(numbers), space)
+            numbers = range(start, min(start + size, n))
+            return self.measure(draws(key, numbers, space), per_replicate * len(numbers), space)
 
-        parts = run(measured, range(0, n_resamples, size), workspace=self.workspace, progress=progress)
+        parts = run(measured, range(0, n, size), workspace=self.workspace, progress=progress)
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
