@@ -40,6 +40,7 @@ _NAMES = {
     "infer.delong.result": "DelongResult",
     "infer.drift.drift": "ScoreDrift ScoreDrifts score_drift",
     "infer.gain_table": "GainTable GainTables gain_table",
+    "infer.learners.results": "Results",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
     "infer.planning.planning": "SampleSize plan_sample_size",
     "infer.proportions": "proportion_interval",

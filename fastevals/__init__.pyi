@@ -100,6 +100,7 @@ from fastevals.many.folds import RankingFolds as RankingFolds
 from fastevals.measure.regression import RegressionMetrics as RegressionMetrics
 from fastevals.infer.calibration.bands import ReliabilityBand as ReliabilityBand
 from fastevals.measure.curves.reliability import ReliabilityCurve as ReliabilityCurve
+from fastevals.infer.learners.results import Results as Results
 from fastevals.measure.curves.risk_coverage import RiskCoverageCurve as RiskCoverageCurve
 from fastevals.measure.curves.roc import RocCurve as RocCurve
 from fastevals.infer.costs.decisions import RowCosts as RowCosts

@@ -98,6 +98,10 @@ MAKE: dict[str, Callable[[], Any]] = {
     "mcnemar of equals": lambda: fastevals.mcnemar_test(Y, Y, Y),
     "mcnemar pairs": lambda: fastevals.pairwise_mcnemar_tests(Y, [Y, [0] * 8, [1] * 8]),
     "cochran": lambda: fastevals.cochran_q_test(Y, [Y, [0] * 8, [1] * 8]),
+    "results": lambda: fastevals.Results(RESULTS, metric="rmse", n_train=90, n_test=10),
+    "results with missing cells": lambda: fastevals.Results(
+        {"u": {1: [0.5, "timeout"], "b": [0.25, 0.5]}}, missing="keep"
+    ),
     "friedman": lambda: fastevals.friedman_test(RESULTS),
     "friedman, all alike": lambda: fastevals.friedman_test([[1.0, 2.0, 3.0]] * 4),  # F is infinite
     "nemenyi": lambda: fastevals.nemenyi_test(RESULTS),

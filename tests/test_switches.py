@@ -46,6 +46,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "DetCurve.__init__": lambda **o: fe.DetCurve(RANKING.counts, **o),
     "HoldOut.__init__": lambda **o: fe.HoldOut(0.3, **o),
     "KFold.__init__": lambda **o: fe.KFold(2, **o),
+    "Results.__init__": lambda **o: fe.Results(TABLE, **o),
     "RocCurve.__init__": lambda **o: fe.RocCurve(RANKING.counts, **o),
     "confidence_sequence": lambda **o: fe.confidence_sequence({"n_samples": [9], "value": [0], "variance": [1]}, **o),
     "gate": lambda **o: fe.gate({"y": Y, "s": S}, "roc_auc >= 0.1", label="y", score="s", **FEW, **o),

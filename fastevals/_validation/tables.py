@@ -69,11 +69,14 @@ class ResultTable(NamedTuple):
 
 
 def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
-    """Return a table of results from a 2-D array, a mapping of names to columns or estimates, or a frame.
+    """Return a table of results from `Results`, a 2-D array, a mapping of names to columns or estimates, or a frame.
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ... An
     unnamed index, which files store as a column, is not an algorithm.
     """
+    if hasattr(values, "_result_table"):  # Results
+        table: ResultTable = values._result_table(name)
+        return _checked_table(name, table, least_rows)
     columns, datasets = named_columns(name, values), None
     if columns and is_frame(values):
         columns, datasets = _without_names(name, columns, row_labels(values))
@@ -91,8 +94,8 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
                     "each algorithm must have a result on each data set"
                 )
         algorithms: tuple[Any, ...] = tuple(arrays)
-        table = np.stack([_as_floats(f"{name}[{key!r}]", column) for key, column in arrays.items()], axis=1)
-    elif _holds_estimates(values):
+        results = np.stack([_as_floats(f"{name}[{key!r}]", column) for key, column in arrays.items()], axis=1)
+    elif holds_estimates(values):
         raise ValueError(f"{name} must be a mapping of learners' names to estimates, got a {type(values).__name__}")
     else:
         array = as_array(name, values)
@@ -100,16 +103,22 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
             raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{_first_text_cell(array)}")
         if array.ndim != 2 or not array.size:
             raise ValueError(f"{name} must be 2-D, (data sets x algorithms), and not empty; got shape {array.shape}")
-        table = _as_floats(name, array)
-        algorithms = tuple(range(table.shape[1]))
-    if table.shape[1] < 2:
-        raise ValueError(
-            f"{name} must have two algorithms (columns) or more, got {table.shape[1]} (and {table.shape[0]} data sets)"
-        )
-    if table.shape[0] < least_rows:
-        raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {table.shape[0]}")
-    _check_cells(name, table, algorithms, datasets)
-    return ResultTable(np.array(table, order="C"), algorithms, datasets, next(iter(measured.values()), None))
+        results = _as_floats(name, array)
+        algorithms = tuple(range(results.shape[1]))
+    return _checked_table(
+        name, ResultTable(results, algorithms, datasets, next(iter(measured.values()), None)), least_rows
+    )
+
+
+def _checked_table(name: str, table: ResultTable, least_rows: int) -> ResultTable:
+    """Return a table with its results in order; raise unless it has enough rows and columns of finite results."""
+    n_rows, n_columns = table.values.shape
+    if n_columns < 2:
+        raise ValueError(f"{name} must have two algorithms (columns) or more, got {n_columns} (and {n_rows} data sets)")
+    if n_rows < least_rows:
+        raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {n_rows}")
+    _check_cells(name, table.values, table.algorithms, table.datasets)
+    return table._replace(values=np.array(table.values, order="C"))
 
 
 def _without_names(
@@ -130,7 +139,7 @@ def _without_names(
 
 def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
     """Return measurements by column name if columns are estimates (all of the same splits), else an empty dict."""
-    if not any(map(_holds_estimates, columns.values())):
+    if not any(map(holds_estimates, columns.values())):
         return {}
     measured = {key: as_measurements(f"{name}[{key!r}]", each) for key, each in columns.items()}
     first, *others = measured
@@ -173,6 +182,20 @@ def _check_cells(
     )
 
 
+class MeasuredSplits(NamedTuple):
+    """The splits' numbers of training and test rows, the splitter, and the metric's name and direction.
+
+    The numbers have shape (n_repeats, n_folds); they and the rest are None if unknown. A metric that is a function has
+    no known name or direction.
+    """
+
+    n_train: Any
+    n_test: Any
+    splitter: Any = None
+    metric: str | None = None
+    greater_is_better: bool | None = None
+
+
 class Measurements(NamedTuple):
     """A learner's measurements as finite float64 in one dimension, and their original shape.
 
@@ -194,7 +217,7 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
     Unless `flat`, any array of two axes is accepted.
     """
     splits = per_split = None
-    if _holds_estimates(values):
+    if holds_estimates(values):
         if isinstance(values, (list, tuple)):
             return _over_datasets(name, values, least)
         estimate = _of_one_metric(name, values)
@@ -212,12 +235,12 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
     return Measurements(array, shape, splits, *([] if splits is None else [splits.metric, splits.greater_is_better]))
 
 
-def _holds_estimates(values: Any) -> bool:
+def holds_estimates(values: Any) -> bool:
     """Return whether values are an `ErrorEstimate`, a mapping of metrics to estimates, or a list of either."""
     if isinstance(values, Mapping):
         return bool(values) and all(hasattr(each, "per_split") for each in values.values())
     if isinstance(values, (list, tuple)):
-        return bool(values) and not isinstance(values[0], (list, tuple)) and _holds_estimates(values[0])
+        return bool(values) and not isinstance(values[0], (list, tuple)) and holds_estimates(values[0])
     return hasattr(values, "per_split")
 
 
@@ -233,7 +256,7 @@ def _of_one_metric(name: str, values: Any) -> Any:
 
 def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements:
     """Return the values of a learner's estimates, one estimate per data set."""
-    odd = next((k for k, each in enumerate(values) if not _holds_estimates(each)), None)
+    odd = next((k for k, each in enumerate(values) if not holds_estimates(each)), None)
     if odd is not None:
         raise ValueError(f"{name} must hold only estimates, one per data set, got {show(values[odd])} at {odd}")
     estimates = [_of_one_metric(f"{name}[{k}]", each) for k, each in enumerate(values)]
@@ -254,7 +277,7 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
         raise ValueError(f"{names} must be of the same splits, got {_grid(a)} and {_grid(b)}")
     for field in ("n_train", "n_test"):
         pair = [getattr(each.splits, field) for each in (a, b)]
-        if not np.array_equal(*pair):
+        if not any(each is None for each in pair) and not np.array_equal(*pair):
             place = int(np.argmax(pair[0].ravel() != pair[1].ravel()))
             seen = " and ".join(str(each.flat[place]) for each in pair)
             raise ValueError(f"{names} must be of the same splits, but {field} of split {place} is {seen}")
@@ -277,7 +300,7 @@ def _grid(measured: Measurements) -> str:
 
 def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> float:
     """Return the ratio of test rows to training rows, from the given numbers or from the measured splits."""
-    known = [each.splits for each in measured if each.splits is not None]
+    known = [each.splits for each in measured if each.splits is not None and each.splits.n_train is not None]
     if not known or not (n_train is n_test is None):
         if known:
             raise ValueError("n_train and n_test apply only to arrays: estimates have their own, so leave both out")

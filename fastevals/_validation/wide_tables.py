@@ -8,7 +8,7 @@ algorithm, which must be pivoted first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,13 +75,18 @@ def holds_results(column: NDArray[Any], is_first: bool) -> bool:
     return not is_first or (first_text(column) is not None and any(map(is_number, cells)))
 
 
-def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
-    """Raise if a row of a table is a mean, median or similar summary of other rows, judging by its name."""
+def find_summaries(names: Iterable[Any]) -> list[int]:
+    """Return the rows of a table that are a mean, median or similar summary of other rows, judging by their names."""
     called = [str(each).strip() for each in names]
     rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
-    if rows and 2 * len(rows) <= len(called):
+    return rows if 2 * len(rows) <= len(called) else []
+
+
+def check_no_summaries(shown: str, names: Sequence[Any] | NDArray[Any]) -> None:
+    """Raise if a row of a table is a summary of other rows, judging by its name."""
+    for row in find_summaries(names):
         raise ValueError(
-            f"{shown} must have a row for each data set, but {row_at(rows[0])} is {show(called[rows[0]])}, by "
+            f"{shown} must have a row for each data set, but {row_at(row)} is {show(str(names[row]).strip())}, by "
             "its name a summary of other rows: leave it out, or rename it if it is a data set"
         )
 

@@ -219,6 +219,17 @@ def tables_of(result: Any, models: list[Any]) -> dict[str, Any]:
     return {"model": models, **{name: [*chain.from_iterable(each[name] for each in columns)] for name in columns[0]}}
 
 
+def cells_of_results(result: Any) -> dict[str, Any]:
+    places = list(np.ndindex(result.values.shape))
+    return {
+        "dataset": [result.datasets[place[0]] for place in places],
+        "learner": [result.learners[place[1]] for place in places],
+        "repeat": [place[2] for place in places],
+        "fold": [place[3] for place in places],
+        "value": result.values.ravel(),
+    }
+
+
 OWN: dict[str, Any] = {
     "GainTables": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.bins]),
     "ScoreDrifts": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.today]),
@@ -228,6 +239,7 @@ OWN: dict[str, Any] = {
     "CalibrationCurve": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
     "ConfusionMatrix": cells_of,
     "PairwiseResult": pairs_of,
+    "Results": cells_of_results,
     "McNemarPairs": lambda result: pairs_of(result) | {
         f"{name}_right": table
         for name, table in zip(

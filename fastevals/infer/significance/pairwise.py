@@ -408,18 +408,21 @@ def pairwise_tests(
     if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
     table = as_result_table("results", results, least_rows=pair_test.least)
-    splits = table.measured.splits if table.measured else None
-    if splits is not None and test == "corrected-resampled-t" and not options:  # estimates have these sizes
+    measured = table.measured
+    splits = measured.splits if measured else None
+    if (
+        splits is not None and splits.n_train is not None and test == "corrected-resampled-t" and not options
+    ):  # estimates have these sizes
         options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
     _check_row_number("results", table, pair_test.only, f"test={test!r}")
-    if pair_test.only and splits is not None and (shape := splits.n_test.shape) != FIVE_BY_TWO:
+    if pair_test.only and measured and splits is not None and (shape := measured.shape) != FIVE_BY_TWO:
         raise ValueError(
             f"results must be of five times two folds for test={test!r}, got {shape[0]} x {shape[1]} splits"
         )
     if pair_test.independent:
-        warn_if_dependent(f"test={test!r}", [table.measured], "test='corrected-resampled-t'")
+        warn_if_dependent(f"test={test!r}", [measured], "test='corrected-resampled-t'")
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
     size = max(1, int(DIFFERENCES_PER_TASK / pair_test.cost(columns.shape[1], **checked)))

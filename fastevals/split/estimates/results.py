@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import _warn, warn_undefined
+from fastevals._validation.tables import MeasuredSplits
 from fastevals.document.frames import Columns, make_columns, or_nan
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import critical_value
@@ -122,20 +123,6 @@ class ErrorEstimate(Frozen):
                 **parts,
             }
         )
-
-
-class MeasuredSplits(NamedTuple):
-    """The splits' numbers of training and test rows, the splitter, and the metric's name and direction.
-
-    The numbers have shape (n_repeats, n_folds). The splitter, name and direction are None if unknown; a metric that is
-    a function has no known name or direction.
-    """
-
-    n_train: NDArray[np.int64]
-    n_test: NDArray[np.int64]
-    splitter: Any = None
-    metric: str | None = None
-    greater_is_better: bool | None = None
 
 
 def make_estimates(

@@ -1,0 +1,1 @@
+"""Results of learners on data sets: read from any form, compared, and shown."""
