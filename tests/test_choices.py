@@ -109,6 +109,8 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "sign_test": lambda **o: fe.sign_test(S, T, **o),
     "plots.plot_confusion_matrix": lambda **o: plots.plot_confusion_matrix(MATRIX, **o),
     "plots.plot_critical_difference": lambda **o: plots.plot_critical_difference(fe.rank_comparison_test(TABLE), **o),
+    "plots.plot_performance_profile": lambda **o: plots.plot_performance_profile(TABLE, **o),
+    "plots.plot_rank_distribution": lambda **o: plots.plot_rank_distribution(TABLE, **o),
     "plots.plot_estimates": lambda **o: plots.plot_estimates(
         fe.evaluate_splits(T, T + S, fe.KFold(2, rng=0), "mean_squared_error"), **o
     ),

@@ -95,6 +95,12 @@ CALLS: dict[str, Callable[..., Any]] = {
         mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", parameter="p", values=[1, 2], **o
     ),
     "wilcoxon_test": lambda **o: fe.wilcoxon_test(S, T, **o),
+    "plots.plot_comparison_matrix": lambda **o: plots.plot_comparison_matrix(TABLE, **o),
+    "plots.plot_critical_difference": lambda **o: plots.plot_critical_difference(
+        fe.pairwise_tests(TABLE), results=TABLE, **o
+    ),
+    "plots.plot_performance_profile": lambda **o: plots.plot_performance_profile(TABLE, **o),
+    "plots.plot_rank_distribution": lambda **o: plots.plot_rank_distribution(TABLE, **o),
     "plots.plot_cost": lambda **o: plots.plot_cost(CURVE, **o),
     "plots.plot_det": lambda **o: plots.plot_det(RANKING.det_curve(), **o),
     "plots.plot_precision_recall": lambda **o: plots.plot_precision_recall(RANKING.precision_recall_curve(), **o),

@@ -25,6 +25,7 @@ GREY = "#767676"
 COLUMNS = 4096  # that a line is thinned to at least
 BAR_STEP = 0.015  # between bars on the y axis
 DARKEST, MIDDLE = 0.9, 0.75  # opacity of a square with a share of 1; larger shares than MIDDLE have white text
+BOLD_LINES = 3  # lines of a square's text that leave no room for a dot: the text is only bold
 MOST_RULED = 60  # rows of squares with lines between all
 
 
@@ -147,7 +148,8 @@ class Span:
 class Squares:
     """Squares centred at whole numbers, each as dark as its share, optionally with lines of text.
 
-    A sign is in the middle of its square. In a square with text, the sign is in the corner, and the text is bold.
+    A sign is in the middle of its square. In a square with text, a dot is in the corner, and the text is bold; text of
+    three lines or more is only bold.
     """
 
     darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1; NaN is blank
@@ -155,6 +157,7 @@ class Squares:
     signs: Mapping[Literal["dot", "cross"], NDArray[np.bool_]] = field(default_factory=dict)  # squares by sign
     scale: AxisScale | None = None  # of darkness, drawn next to the squares
     level: float = math.nan  # darkness that is marked on the scale
+    opposite: NDArray[np.bool_] | None = None  # squares in the second colour, which negative values of the scale have
 
 
 def lines_between(n: int) -> list[int]:

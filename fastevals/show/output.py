@@ -22,13 +22,12 @@ from fastevals.results import as_json
 from fastevals.show.commands import MOST_PICTURED
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.fonts import fonts_for
+from fastevals.show.plots.saving import FONT_SETTINGS, WITHOUT_TIME
 from fastevals.show.plots.style import legend_label
 
 PictureFormat = Literal["png", "svg", "pdf"]
 
 DOTS_PER_INCH = 125  # 800 pixels wide
-TRUE_TYPE = {"pdf.fonttype": 42, "svg.hashsalt": "fastevals"}  # journals refuse Type 3; the salt keeps names the same
-WITHOUT_TIME: dict[PictureFormat, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
@@ -135,7 +134,7 @@ def _drawn(panels: Sequence[Panel], title: str | None, form: PictureFormat) -> b
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     content = io.BytesIO()
-    with rc_context(TRUE_TYPE), fonts_for([panels, title]):
+    with rc_context(FONT_SETTINGS), fonts_for([panels, title]):
         for panel, ax in zip(panels, grid, strict=False):
             show(panel.picture, ax, panel.title)
         for ax in grid[len(panels) :]:

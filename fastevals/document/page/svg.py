@@ -29,6 +29,7 @@ from fastevals.document.page.canvas import (
 from fastevals.document.page.letters import SIZE, cut, cut_names, titled, width, wrapped
 from fastevals.document.page.paths import path
 from fastevals.document.picture import (
+    BOLD_LINES,
     COLORS,
     DARKEST,
     DASHES,
@@ -366,14 +367,19 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
     for row, column in product(range(rows), range(columns)):
         x, y, darkness = canvas.left + column * across, canvas.top + row * high, float(squares.darkness[row, column])
         ink = "dark" if darkness > MIDDLE else "light"
+        kind = "square opposite" if squares.opposite is not None and squares.opposite[row, column] else "square"
         if is_written and not math.isnan(darkness):
-            key = (f"{DARKEST * darkness:.3f}", row, column)
+            key = (kind, f"{DARKEST * darkness:.3f}", row, column)
             cells.setdefault(key, []).append(f"M{x:.1f} {y:.1f}h{across:.1f}v{high:.1f}h-{across:.1f}z")
         elif darkness >= LEAST_DARKNESS:
-            cells.setdefault((f"{DARKEST * darkness:.2f}",), []).append(f"M{column} {row}h1v1h-1z")
+            cells.setdefault((kind, f"{DARKEST * darkness:.2f}"), []).append(f"M{column} {row}h1v1h-1z")
         found = [sign for sign, places in squares.signs.items() if places[row, column]]
-        signs += [_sign(sign, x, y, across, high, ink, aside=is_written) for sign in found]
         lines = squares.lines[row][column] if is_written else ()
+        signs += [
+            _sign(sign, x, y, across, high, ink, aside=is_written)
+            for sign in found
+            if sign != "dot" or len(lines) < BOLD_LINES
+        ]
         for k, line in enumerate(lines):
             at = y + high / 2 + size * (1.2 * (k - (len(lines) - 1) / 2) + 0.35)
             texts.append(
@@ -382,7 +388,7 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
             )
     between = [f"M{canvas.left:g} {canvas.top + k * high:.1f}h{canvas.width:g}" for k in lines_between(rows)]
     between += [f"M{canvas.left + k * across:.1f} {canvas.top}v{canvas.height:g}" for k in lines_between(columns)]
-    drawn = [f'<path class="square" d="{"".join(each)}" fill-opacity="{key[0]}"/>' for key, each in cells.items()]
+    drawn = [f'<path class="{key[0]}" d="{"".join(each)}" fill-opacity="{key[1]}"/>' for key, each in cells.items()]
     if not is_written:  # whole numbers are short
         place = f"translate({canvas.left:g} {canvas.top:g}) scale({across:.4f} {high:.4f})"
         drawn = [f'<g transform="{place}">{"".join(drawn)}</g>']
@@ -470,7 +476,8 @@ def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[st
     parts = []
     for low, high in pairwise(edges):
         drawn = f"M{x(low):.1f} {y:g}H{x(high):.1f}v{STRIP_PIXELS}H{x(low):.1f}z"
-        parts.append(f'<path class="square" d="{drawn}" fill-opacity="{DARKEST * (low + high) / 2:.3f}"/>')
+        kind, darkness = "square opposite" if low + high < 0 else "square", abs(low + high) / 2
+        parts.append(f'<path class="{kind}" d="{drawn}" fill-opacity="{DARKEST * darkness:.3f}"/>')
     if not math.isnan(level):
         parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP_PIXELS + 6}"/>')
     ticks = ticks_of(scale, 0)

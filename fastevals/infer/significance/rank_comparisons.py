@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import show
+from fastevals._options import check_choice, listed, show
 from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.document.frames import Columns
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction, check_correction
@@ -82,6 +82,13 @@ class RankComparison(PairwiseResult):
                 bars.append(tuple(order[start:stop].tolist()))
             reached = stop
         return bars
+
+    def n_unjoined(self) -> int:
+        """Return how many pairs without a significant difference are in no group: a third one lies between them."""
+        joined = np.zeros((len(self.names),) * 2, dtype=bool)
+        for group in self.groups():
+            joined[np.ix_(group, group)] = True
+        return int(np.count_nonzero(~joined[tuple(self.pairs.T)] & ~self.rejected))
 
     def _columns(self) -> Columns:
         first, second = self.mean_ranks[self.pairs.T]
@@ -290,6 +297,28 @@ def rank_comparison_test(
     )  # fmt: skip
 
 
+def with_mean_ranks(pairs: PairwiseResult, results: Any, higher_is_better: bool | None) -> RankComparison:
+    """Return tests of all pairs by another test than that of mean ranks, with the mean ranks of the same results.
+
+    Raise unless `pairs` are two-sided tests of all pairs of the learners in `results`.
+    """
+    table = as_result_table("results", results)
+    check_same_learners("result", pairs, table.algorithms)
+    k = len(pairs.names)
+    if len(pairs) != k * (k - 1) // 2:
+        raise ValueError(f"result must compare all {k * (k - 1) // 2} pairs of {k} learners, got {len(pairs)}")
+    check_choice("alternative of result", pairs.alternative, ("two-sided",))
+    ranks = rank_sums(table.values, table.higher_is_better(higher_is_better))
+    order = [table.algorithms.index(name) for name in pairs.names]
+    return RankComparison(
+        **{each.name: getattr(pairs, each.name) for each in fields(pairs)},
+        mean_ranks=ranks.mean_ranks[order],
+        critical_difference=math.nan,
+        n_datasets=len(table.values),
+        control=None,
+    )
+
+
 def _compare_ranks(
     call: str,
     test: str,
@@ -328,6 +357,12 @@ def _standard_error(n_algorithms: int, n_datasets: int) -> float:
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def check_same_learners(name: str, pairs: PairwiseResult, learners: tuple[Any, ...]) -> None:
+    """Raise unless tests of pairs are of the learners whose results are given."""
+    if set(pairs.names) != set(learners):
+        raise ValueError(f"{name} must be of the learners of results, {listed(learners)}; got {listed(pairs.names)}")
 
 
 def _check_control(control: Any) -> None:

@@ -17,6 +17,7 @@ axes at their current size.
 from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots.bias_variance import plot_bias_variance
 from fastevals.show.plots.calibration import plot_calibration, plot_reliability
+from fastevals.show.plots.comparison_matrix import plot_comparison_matrix
 from fastevals.show.plots.confusion import plot_confusion_matrix
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
 from fastevals.show.plots.critical_difference import plot_critical_difference
@@ -29,7 +30,10 @@ from fastevals.show.plots.fits import plot_fits
 from fastevals.show.plots.forest import plot_forest
 from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
+from fastevals.show.plots.performance_profile import plot_performance_profile
 from fastevals.show.plots.pvalues import plot_pvalues
+from fastevals.show.plots.rank_distribution import plot_rank_distribution
+from fastevals.show.plots.saving import save_figure
 from fastevals.show.plots.sensitivity import plot_sensitivity
 from fastevals.show.plots.splits import plot_splits
 from fastevals.show.plots.trend import plot_trend
@@ -37,6 +41,7 @@ from fastevals.show.plots.trend import plot_trend
 __all__ = [
     "plot_bias_variance",
     "plot_calibration",
+    "plot_comparison_matrix",
     "plot_confusion_matrix",
     "plot_cost",
     "plot_cost_difference",
@@ -51,14 +56,17 @@ __all__ = [
     "plot_gain",
     "plot_lift",
     "plot_null",
+    "plot_performance_profile",
     "plot_precision_recall",
     "plot_pvalues",
+    "plot_rank_distribution",
     "plot_reliability",
     "plot_roc",
     "plot_score_histogram",
     "plot_sensitivity",
     "plot_splits",
     "plot_trend",
+    "save_figure",
 ]
 _OTHERS = {f"plot_{name}": entry for name, entry in CURVES.items() if f"plot_{name}" not in __all__}
 __all__ += _OTHERS

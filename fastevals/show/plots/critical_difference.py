@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from fastevals._options import check_choice
 from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import find_name
 from fastevals.document.picture import COLORS, AxisScale, Box, Look, Picture, Range, Span, Text, ThinLines, widened
-from fastevals.infer.significance.rank_comparisons import RankComparison
+from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult
+from fastevals.infer.significance.rank_comparisons import RankComparison, with_mean_ranks
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
@@ -33,14 +34,25 @@ LABEL = "Mean rank (1 is best)"
 
 
 def plot_critical_difference(
-    result: RankComparison, *, form: RankForm = "axis", ax: Axes | None = None, title: str | None = None
+    result: PairwiseResult,
+    *,
+    results: Any = None,
+    higher_is_better: bool | None = None,
+    form: RankForm = "axis",
+    ax: Axes | None = None,
+    title: str | None = None,
 ) -> Axes:
-    """Draw mean ranks and mark which of them differ significantly.
+    """Draw mean ranks and mark which algorithms differ significantly.
 
     Parameters
     ----------
-    result : RankComparison
-        Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`.
+    result : PairwiseResult
+        Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`; or of `pairwise_tests` for all
+        pairs, such as Wilcoxon's test with Holm's correction [1]_, together with `results`.
+    results : Results, or what `Results` takes, optional
+        The results that `pairwise_tests` compared, for their mean ranks.
+    higher_is_better : bool, optional
+        As for `friedman_test`, with `results`.
     form : {"axis", "ranges"}
         "axis" is Demsar's diagram: an axis of mean ranks with the best, rank 1, at the right. Bars below the
         axis join algorithms without a significant difference, or extend one critical difference to each side of a
@@ -61,14 +73,24 @@ def plot_critical_difference(
     Raises
     ------
     ValueError
-        If an argument has the wrong type, or form="ranges" and the result has no critical difference.
+        If an argument has the wrong type, if `results` is missing or has other algorithms, if `pairwise_tests` did not
+        compare all pairs, or if form="ranges" and the result has no critical difference.
     ImportError
         If matplotlib is not installed.
+
+    Notes
+    -----
+    A bar joins algorithms of adjacent mean ranks if no two of them differ significantly. Tests other than those of mean
+    ranks may find no difference between two algorithms, but a difference between one of them and a third with a rank in
+    between. No bar joins such a pair; the note below the diagram counts these pairs.
 
     References
     ----------
     Demsar (2006), Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7, 1-30, figure 1,
     https://www.jmlr.org/papers/v7/demsar06a.html. Zhou, *Machine Learning*, figure 2.8.
+
+    .. [1] Benavoli, A., Corani, G. and Mangili, F. (2016), "Should We Really Use Post-Hoc Tests Based on Mean-Ranks?",
+       JMLR 17(5), 1-10.
 
     Examples
     --------
@@ -79,8 +101,14 @@ def plot_critical_difference(
     >>> sorted(text.get_text() for text in ax.texts)[-3:]
     ['a: 1.25', 'b: 2.00', 'c: 2.75']
     """
-    check_kind("result", result, RankComparison)
+    check_kind("result", result, PairwiseResult)
     check_choice("form", form, RankForm)
+    if not isinstance(result, RankComparison):
+        if results is None:
+            raise ValueError("results must be given for a result of pairwise_tests: mean ranks are computed from them")
+        result = with_mean_ranks(result, results, higher_is_better)
+    elif results is not None or higher_is_better is not None:
+        raise ValueError("results and higher_is_better go with a result of pairwise_tests: this one has mean ranks")
     picture = Picture()
     draw_critical_difference(picture, result, form)
     return show(picture, style.get_axes(ax, critical_difference_size(picture), 1), title)
@@ -111,7 +139,8 @@ def draw_critical_difference(picture: Picture, result: RankComparison, form: Ran
 
 
 def _test_title(result: RankComparison) -> str:
-    return f"{result.test[:1].upper()}{result.test[1:]}, level {result.alpha:g}"
+    adjusted = "" if result.correction in ("none", OF_RANGE) else f", {result.correction.title()}-adjusted"
+    return f"{result.test[:1].upper()}{result.test[1:]}{adjusted}, level {result.alpha:g}"
 
 
 # Demsar's diagram -----------------------------------------------------------------------------------------------------
@@ -144,6 +173,8 @@ def _draw_diagram(picture: Picture, result: RankComparison, cd: float | None, co
     rule = "a bar joins algorithms without a significant difference"
     if control is not None:
         rule = "no significant difference from the control (bold) within the bar"
+    elif n := result.n_unjoined():
+        rule += f"; {n} more such pair{'s' * (n != 1)} without a bar"
     picture.diagram, picture.note = True, f"{_test_title(result)}: {rule}"
 
 

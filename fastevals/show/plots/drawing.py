@@ -12,6 +12,7 @@ import numpy as np
 
 from fastevals._text import shorten_names
 from fastevals.document.picture import (
+    BOLD_LINES,
     COLORS,
     DARKEST,
     MIDDLE,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-INK = COLORS[0]  # of squares
+INK, OPPOSITE = COLORS[0], COLORS[1]  # of squares
 SMALLEST_TEXT, LARGEST_TEXT = 5.5, 12.0  # points, of text in squares: with signs, smaller text is left out
 SIGNS = {"dot": "o", "cross": "x"}  # matplotlib's names
 TINT = 0.07  # opacity of a tinted side
@@ -265,7 +266,7 @@ def _draw_entry(ax: Axes, entry: Entry) -> Any:
 def _draw_squares(ax: Axes, squares: Squares) -> Any:
     """Colour squares, draw lines between them, write in them if there is room, and add signs."""
     rows, columns = squares.darkness.shape
-    image = ax.imshow(_colors(squares.darkness), aspect="equal", zorder=1)
+    image = ax.imshow(_colors(squares.darkness, squares.opposite), aspect="equal", zorder=1)
     lines: dict[str, Any] = {"color": "#d0d0d0", "linewidth": 0.8, "zorder": 1.2}
     ax.hlines(np.array(lines_between(rows)) - 0.5, -0.5, columns - 0.5, **lines)
     ax.vlines(np.array(lines_between(columns)) - 0.5, -0.5, rows - 0.5, **lines)
@@ -289,8 +290,9 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
                 column, row, text, ha="center", va="center", color=inks[row, column], fontsize=size,
                 weight="bold" if is_bold[row, column] else "normal",
             )  # fmt: skip
+    has_room = np.array([[not is_written or len(lines) < BOLD_LINES for lines in row] for row in squares.lines])
     for sign, places in squares.signs.items():
-        y, x = np.nonzero(places)
+        y, x = np.nonzero(places & has_room if sign == "dot" else places)
         right, up = (0.36, 0.34) if is_written and sign == "dot" else (0.0, 0.0)
         options: dict[str, Any] = {"c": inks[y, x], "marker": SIGNS[sign], "linewidth": 1.0}
         if x.size:
@@ -298,24 +300,27 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
     return image
 
 
-def _colors(darkness: Any) -> Any:
+def _colors(darkness: Any, opposite: Any = None) -> Any:
     """Return the colours of squares; blank ones are white."""
     from matplotlib.colors import to_rgb
 
-    return 1 - DARKEST * np.nan_to_num(darkness)[..., np.newaxis] * (1 - np.array(to_rgb(INK)))
+    inks = np.array([to_rgb(INK), to_rgb(OPPOSITE)])
+    ink = inks[np.zeros(darkness.shape, dtype=int) if opposite is None else opposite.astype(int)]
+    return 1 - DARKEST * np.nan_to_num(darkness)[..., np.newaxis] * (1 - ink)
 
 
 def _draw_darkness(ax: Axes, scale: AxisScale, level: float) -> None:
     """Draw the scale of darkness next to the squares, with a line at the significance level."""
     inset: Any = ax.inset_axes((1.04, 0.0, 0.045, 1.0))
     shades = np.linspace(scale.low, scale.high, 256)[:, np.newaxis]
-    inset.imshow(_colors(shades), aspect="auto", extent=(0, 1, scale.high, scale.low))
+    inset.imshow(_colors(np.abs(shades), shades < 0), aspect="auto", extent=(0, 1, scale.high, scale.low))
     inset.set_yticks(scale.ticks, scale.tick_labels)
     inset.set_xticks([])
     inset.yaxis.tick_right()
     inset.yaxis.set_label_position("right")
     inset.set_ylabel(scale.label)
-    inset.axhline(level, color="black", linewidth=1.6)
+    if not math.isnan(level):
+        inset.axhline(level, color="black", linewidth=1.6)
 
 
 # Diagrams -------------------------------------------------------------------------------------------------------------
