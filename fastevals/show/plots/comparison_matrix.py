@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 DARKEST_CELL = 0.7  # of the largest difference: black text stays readable
 MOST_WRITTEN = 20  # learners: with more, cells have no text
 DIGITS = 3  # of the largest difference
-INK = COLORS[6]
+SIGN_INK = COLORS[6]
 
 
 def plot_comparison_matrix(
@@ -131,7 +131,7 @@ def draw_comparison_matrix(
     picture.add(Squares(darkness, lines, {"dot": rejected == 1}, scale, opposite=toward < 0))
     if (rejected == 1).any():
         adjusted = "" if pairs.correction in ("none", "studentized-range") else f", {pairs.correction.title()}-adjusted"
-        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g} ({pairs.test}{adjusted})", INK, "dot")
+        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g} ({pairs.test}{adjusted})", SIGN_INK, "dot")
     shown_names = [label_of(str(names[place]), f"{means[place]:.{max(decimals, 1)}f}") for place in order]
     picture.x = AxisScale(
         "", -0.5, k - 0.5, ticks=range(k), tick_labels=[label_of(str(names[place])) for place in order]

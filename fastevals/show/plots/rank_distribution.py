@@ -24,7 +24,7 @@ DistributionForm = Literal["bars", "boxes"]
 MOST_BARS = 8  # learners: with more, boxes are drawn by default
 HALF_ROW = 0.36  # rows: half the height of a bar or box
 DARK, PALE = 0.9, 0.12  # opacity of the first place, and of the last
-BAR, MEAN = Look(COLORS[0]), Look(COLORS[1])
+BOXED, MEAN = Look(COLORS[0]), Look(COLORS[1])
 MARGIN, ROW = 1.5, 0.36  # inches: for the axis, per learner
 QUARTILES = (0, 25, 50, 75, 100)
 
@@ -115,7 +115,7 @@ def _draw_bars(picture: Picture, shares: Floats) -> None:
         for place in np.flatnonzero(each):
             opacity = DARK - (DARK - PALE) * place / max(k - 1, 1)
             x = float(ends[place]), float(ends[place + 1])
-            picture.add(Box(x, (row - HALF_ROW, row + HALF_ROW), BAR, float(opacity), edged=True))
+            picture.add(Box(x, (row - HALF_ROW, row + HALF_ROW), BOXED, float(opacity), edged=True))
     picture.x = AxisScale("Share of data sets with rank 1 (darkest), 2, ...; a name has its mean rank", 0.0, 1.0)
 
 
@@ -124,11 +124,11 @@ def _draw_boxes(picture: Picture, places: Places, means: Floats, order: list[int
     ends = np.nanpercentile(ranks, QUARTILES, axis=0).T
     whiskers, medians = [], []
     for row, (least, low, median, high, most) in enumerate(ends.tolist()):
-        picture.add(Box((low, high), (row - HALF_ROW, row + HALF_ROW), BAR, 0.25, edged=True))
+        picture.add(Box((low, high), (row - HALF_ROW, row + HALF_ROW), BOXED, 0.25, edged=True))
         whiskers += [np.array([(least, row), (low, row)]), np.array([(high, row), (most, row)])]
         medians.append(np.array([(median, row - HALF_ROW), (median, row + HALF_ROW)]))
-    picture.add(ThinLines("whisker", whiskers, BAR, 1.0))
-    picture.add(ThinLines("median", medians, BAR, 2.2))
+    picture.add(ThinLines("whisker", whiskers, BOXED, 1.0))
+    picture.add(ThinLines("median", medians, BOXED, 2.2))
     for row, place in enumerate(order):
         picture.add(Span(float(means[place]), np.nan, np.nan, float(row), MEAN))
     picture.add_entry("mean rank", MEAN.color, "o")
