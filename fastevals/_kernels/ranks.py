@@ -287,13 +287,46 @@ def pseudomedian(values, ends):
 
 
 @kernel
+def walsh_ends(differences, keep_zeros, places, out):
+    """Write the sums of two differences at `places` from the end and from the start, for each row of differences.
+
+    Differences ascend; zeros are left out unless `keep_zeros`. The sums are infinite for a place below 0.
+    """
+    n = differences.shape[1]
+    others, values, ends = np.empty(n), np.empty(n), np.empty(n + 1, dtype=np.int64)
+    for row in range(differences.shape[0]):
+        out[row, 0], out[row, 1] = -np.inf, np.inf
+        if places[row] < 0:
+            continue
+        kept = 0
+        for value in differences[row]:
+            if keep_zeros or value != 0:
+                others[kept] = value
+                kept += 1
+        m = distinct_values(others[:kept], values, ends)
+        last = kept * (kept + 1) // 2 - 1
+        out[row, 0] = sum_at(values[:m], ends[: m + 1], last - places[row])
+        out[row, 1] = sum_at(values[:m], ends[: m + 1], places[row])
+
+
+@kernel
+def rank_balances(differences, out):
+    """Write (W+ - W-) / (W+ + W-) for each row of ascending differences, zeros dropped; 0 without other differences."""
+    ranks = np.empty(differences.shape[1], dtype=np.int64)
+    for row in range(differences.shape[0]):
+        count, plus = rank_sizes(differences[row], False, ranks)
+        total = count * (count + 1)  # of doubled ranks
+        out[row] = (2 * plus - total) / total if count else 0.0
+
+
+@kernel
 def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
     """Write the parts of Wilcoxon's test for each row of ascending differences.
 
     The parts are twice W+, twice the largest possible W+, the variance of W+, the probability that W+ is at most the
     observed W+, the probability that it is at least the observed W+, and twice the pseudomedian. The probabilities are
     exact for up to `most_exact` non-zero differences whose doubled ranks add up to at most `largest_sum`; otherwise
-    they are NaN.
+    they are NaN. The pseudomedian takes most of the time; with only five columns in `out` it is left out.
     """
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
@@ -324,11 +357,13 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
                 lower += chances[s]
             for s in range(total - plus + 1):
                 upper += chances[s]
+        out[row, 0], out[row, 1], out[row, 2], out[row, 3], out[row, 4] = plus, total, variance / 16, lower, upper
+        if out.shape[1] == 5:
+            continue
         kept = 0
         for value in differences[row]:
             if keep_zeros or value != 0:
                 others[kept] = value
                 kept += 1
-        out[row, 0], out[row, 1], out[row, 2] = plus, total, variance / 16
         n_values = distinct_values(others[:kept], values, ends)
-        out[row, 3], out[row, 4], out[row, 5] = lower, upper, pseudomedian(values[:n_values], ends[: n_values + 1])
+        out[row, 5] = pseudomedian(values[:n_values], ends[: n_values + 1])

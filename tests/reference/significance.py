@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 
 def binomial_tail(n: int, rate: Fraction, least: int) -> Fraction:
@@ -88,3 +89,25 @@ def shaffer(pvalues: Sequence[float], k: int) -> list[float]:
         largest = max(largest, min(equal * pvalues[i], 1.0))
         values[i] = largest
     return values
+
+
+def effects_of(differences: Sequence[float]) -> dict[str, Any]:
+    """Return the effect sizes of a pair from its differences, by definition."""
+    d, n = sorted(differences), len(differences)
+    higher, tied = sum(each > 0 for each in d), sum(each == 0 for each in d)
+    rest = [each for each in d if each != 0]
+    ranks = [sum(abs(x) < abs(y) for x in rest) + (1 + sum(abs(x) == abs(y) for x in rest)) / 2 for y in rest]
+    plus = sum(rank for rank, each in zip(ranks, rest, strict=True) if each > 0)
+    minus = sum(rank for rank, each in zip(ranks, rest, strict=True) if each < 0)
+    inside = [k for k in range(n + 1) if 40 * sum(math.comb(n, i) for i in range(k)) <= 2**n]  # P(X < k) <= 2.5 %
+    k = max(inside)
+    return {
+        "higher": higher,
+        "tied": tied,
+        "lower": n - higher - tied,
+        "mean_difference": sum(d) / n,
+        "median_difference": (d[(n - 1) // 2] + d[n // 2]) / 2,
+        "median_interval": [d[k - 1], d[n - k]] if k else [-math.inf, math.inf],
+        "rank_biserial": (plus - minus) / (plus + minus) if rest else 0.0,
+        "vargha_delaney_a": (higher + tied / 2) / n,
+    }

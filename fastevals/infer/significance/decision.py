@@ -22,7 +22,8 @@ class Compared(NamedTuple):
     """The words for what a test compares: its conclusion names `first` and `second`, or `both` of them.
 
     If `both` is empty, `second` is a number. If `first` is empty, `both` names all quantities. `estimate` and `reach`
-    replace the effect and its interval in the conclusion.
+    replace the effect and its interval in the conclusion. `alone` marks an interval that, unlike p, is not adjusted for
+    the number of pairs.
     """
 
     first: str
@@ -33,6 +34,7 @@ class Compared(NamedTuple):
     degrees: tuple[str, str] = ("lower", "higher")
     estimate: str = ""
     reach: str = ""
+    alone: bool = False
 
     def claim(self, side: float, adverb: str = "significantly ") -> str:
         """Return the claim that the first is higher or lower than the second or, if `side` is 0, that they differ."""
@@ -164,7 +166,8 @@ def conclude(
     claim += f": {found}" if found else ""
     reach = compared.reach
     if interval is not None and not math.isnan(interval.low) and not caution:
-        reach = f"{100 * (1 - alpha):.6g} % interval {_number(interval.low)} to {_number(interval.high)}"
+        level = f"{'unadjusted ' * compared.alone}{100 * (1 - alpha):.6g} %"
+        reach = f"{level} interval {_number(interval.low)} to {_number(interval.high)}"
     means = f"{test.removeprefix('the ')}, {pvalue_text(pvalue, alternative)}"
     evidence = f"({reach}; {means})" if reach else f"({means})"
     return " ".join(filter(None, [as_sentence(f"{claim} {evidence}", alpha), caution]))

@@ -21,7 +21,7 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import Alternative, Null, PairNames, SignificanceResult
+from fastevals.results import Alternative, Interval, Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -165,6 +165,14 @@ def pairwise_five_by_two_t(
     """Return t, p-values and the differences tested for many pairs, with ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
     return statistic, pvalues(statistic, T_NULL, alternative), effect
+
+
+def pairwise_five_by_two_t_interval(
+    a: Floats, b: Floats, alternative: Alternative, alpha: float, numerator: Numerator = "first"
+) -> Interval[Floats]:
+    """Return the intervals of the differences tested, for many pairs."""
+    _, effect, error = _t_statistic(a, b, numerator)
+    return t_interval(effect, error, T_NULL, alternative, alpha)
 
 
 def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from fastevals.infer.significance.decision import Compared, critical_value
 from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
+V = TypeVar("V", float, Floats)
 
 VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary less count as constant
 FIRST = 64  # number of differences that are checked first
@@ -133,12 +134,13 @@ def ratio(effect: Floats, error: Floats) -> Floats:
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 
 
-def t_interval(effect: float, error: float, null: Null, alternative: Alternative, alpha: float) -> Interval:
-    """Return the confidence interval: the effects that the test does not reject."""
-    margin = critical_value(null, alternative, alpha) * error
-    if alternative == "less":
-        return Interval(-math.inf, effect - margin)
-    return Interval(effect - margin, math.inf if alternative == "greater" else effect + margin)
+def t_interval(effect: V, error: V, null: Null, alternative: Alternative, alpha: float) -> Interval[V]:
+    """Return the confidence interval: the effects that the test does not reject. Arrays have one entry per pair."""
+    margin: Any = critical_value(null, alternative, alpha) * np.asarray(error)
+    end: Any = effect - margin
+    other: Any = effect + margin if alternative == "two-sided" else np.full_like(end, math.inf)
+    low, high = (-other, end) if alternative == "less" else (end, other)
+    return Interval(low, high) if isinstance(effect, np.ndarray) else Interval(float(low), float(high))
 
 
 def warn_if_constant(compared: Compared, statistic: float) -> None:

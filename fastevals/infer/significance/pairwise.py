@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,11 +26,24 @@ from fastevals.infer.significance.decision import (
     compare_two,
     pvalue_text,
 )
-from fastevals.infer.significance.five_by_two import Numerator, pairwise_five_by_two_f, pairwise_five_by_two_t
+from fastevals.infer.significance.effects import PairEffects, join_effects, pair_effects
+from fastevals.infer.significance.five_by_two import (
+    Numerator,
+    pairwise_five_by_two_f,
+    pairwise_five_by_two_t,
+    pairwise_five_by_two_t_interval,
+)
 from fastevals.infer.significance.paired import compared_pairs
-from fastevals.infer.significance.signed_ranks import pairwise_sign, pairwise_wilcoxon, wilcoxon_options
-from fastevals.infer.significance.t_tests import pairwise_t
-from fastevals.results import Alternative, Frozen, SignificanceResult
+from fastevals.infer.significance.signed_ranks import (
+    TOO_FEW_DIFFERENCES,
+    pairwise_sign,
+    pairwise_sign_interval,
+    pairwise_wilcoxon,
+    pairwise_wilcoxon_interval,
+    wilcoxon_options,
+)
+from fastevals.infer.significance.t_tests import pairwise_t, pairwise_t_interval
+from fastevals.results import Alternative, Frozen, Interval, SignificanceResult
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
@@ -112,10 +125,12 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         if isinstance(k, slice):
             return [self[i] for i in range(*k.indices(len(self)))]
         first, second = self.pairs[k]
+        interval = self._interval(k)
+        too_few = interval is not None and interval == (-math.inf, math.inf)
         return build_result(
             SignificanceResult,
             self._adjusted_test(),
-            self._compared(first, second),
+            self._compared(first, second)._replace(alone=self.correction != "none"),
             float(self.statistic[k]),
             float(self.pvalue[k]),
             math.nan,
@@ -123,7 +138,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             alpha=self.alpha,
             effect=float(self.effect[k]),
             value=self.value,
-            caution=self._caution(),
+            caution=TOO_FEW_DIFFERENCES if too_few else self._caution(),
+            interval=interval,
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
@@ -193,6 +209,10 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         """Return the words for a pair, given as indices into `names`."""
         return compare_two(self.what, self.names[first], self.names[second])
 
+    def _interval(self, k: int) -> Interval | None:
+        """Return the interval of a pair's effect, for that pair alone; None without one."""
+        return None
+
     def _adjusted_test(self) -> str:
         """Return the name of the test, and how p is adjusted if that is not part of the test."""
         adjusted = "" if self.correction in ("none", OF_RANGE) else f", {self.correction.title()}-adjusted"
@@ -211,16 +231,22 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def __str__(self) -> str:
         short = shorten_names(self.names)
         shown = pairs_by_pvalue(self)[:MOST_PAIRS]
-        columns = (format_column(values[shown].tolist()) for values in (self.effect, self.statistic))
-        pvalues = map(format_pvalue, self.pvalue[shown].tolist())
-        marks = ("yes" if each else "no" for each in self.rejected[shown])
-        pairs = (f"  {short[first]}, {short[second]}" for first, second in self.pairs[shown].tolist())
-        rows = [["  pair", "effect", "statistic", "p", "rejected"]]
-        rows += map(list, zip(pairs, *columns, pvalues, marks, strict=True))
+        columns: dict[str, Iterable[str]] = {
+            "  pair": (f"  {short[first]}, {short[second]}" for first, second in self.pairs[shown].tolist()),
+            **self._shown_effects(shown),
+            "p": map(format_pvalue, self.pvalue[shown].tolist()),
+            "rejected": ("yes" if each else "no" for each in self.rejected[shown]),
+        }
+        rows = [list(columns), *map(list, zip(*columns.values(), strict=True))]
         more = len(self) - len(shown)
         others = [f"  ... {more} more pairs, with equal or larger p"] if more else []
         title = f"{self.test[0].upper()}{self.test[1:]}, {self._settings()}"
         return "\n".join([title, *format_tables([rows])[0], *others, *wrap_text(self.conclusion, indent="")])
+
+    def _shown_effects(self, shown: list[int]) -> dict[str, Iterable[str]]:
+        """Return the printed columns of effects of some pairs."""
+        names = ("effect", "statistic")
+        return {name: format_column(getattr(self, name)[shown].tolist()) for name in names}
 
     def _settings(self) -> str:
         """Return the correction, for the first printed line."""
@@ -233,6 +259,104 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             f"{type(self).__name__}({self.test}, {len(self.names)} models, {len(self)} pairs, "
             f"{int(self.rejected.sum())} rejected at {self.alpha:g}, correction={self.correction!r})"
         )
+
+
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MeasuredPairs(PairwiseResult):
+    """Tests of pairs of models by their measurements: a `PairwiseResult` that also has effect sizes and intervals.
+
+    They are computed when first asked for. Each `SignificanceResult` of the sequence has its interval, and frames have
+    a column for each effect size. Intervals are for each pair alone, not adjusted for the number of pairs.
+
+    Attributes
+    ----------
+    confidence_interval : Interval of ndarray
+        Interval of `effect` for each pair, with the confidence level of the tests; NaN for tests without an interval.
+    effects : PairEffects
+        Wins, ties and losses; mean and median differences with intervals; rank-biserial correlations; and Vargha and
+        Delaney's A.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> accuracy = {"a": [0.8, 0.7, 0.9, 0.8, 0.6], "b": [0.7, 0.5, 0.8, 0.6, 0.5], "c": [0.8, 0.6, 0.9, 0.7, 0.7]}
+    >>> found = fastevals.pairwise_tests(accuracy, test="paired-t", reference="b")
+    >>> found.confidence_interval.low.round(3), found.effects.higher
+    (array([0.072, 0.064]), array([5, 5]))
+    """
+
+    _values: Floats  # of shape (n_models, n_rows)
+    _test: str
+    _options: Mapping[str, Any]
+    _test_to_train: float  # 0 for independent rows
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def confidence_interval(self) -> Interval[Floats]:
+        """Interval of `effect` for each pair, not adjusted for the number of pairs; NaN for tests without one."""
+        return self._once("confidence_interval", self._intervals)
+
+    @property
+    def effects(self) -> PairEffects:
+        """Effect sizes of the pairs."""
+
+        def measured(a: Floats, b: Floats) -> PairEffects:
+            return pair_effects(a, b, self.alternative, self.alpha, self._test_to_train)
+
+        return self._once("effects", lambda: join_effects(self._of_pairs(measured)))
+
+    def _intervals(self) -> Interval[Floats]:
+        interval = TESTS[self._test].interval
+        if interval is None:
+            return Interval(np.full(len(self), math.nan), np.full(len(self), math.nan))
+
+        def measured(a: Floats, b: Floats) -> Interval[Floats]:
+            return interval(a, b, self.alternative, self.alpha, **self._options)
+
+        low, high = map(np.concatenate, zip(*self._of_pairs(measured), strict=True))
+        kept = ~(self.unadjusted_pvalue < self.alpha)  # in case rounding has left the null value outside
+        return Interval(
+            np.where(kept, np.minimum(low, self.value), low), np.where(kept, np.maximum(high, self.value), high)
+        )
+
+    def _of_pairs(self, measured: Callable[[Floats, Floats], Kept]) -> list[Kept]:
+        """Return what a function makes of the measurements of the first and second models, part by part."""
+        size = max(1, DIFFERENCES_PER_TASK // self._values.shape[1])
+
+        def of_part(start: int) -> Kept:
+            first, second = self.pairs[start : start + size].T
+            return measured(self._values[first], self._values[second])
+
+        return run(of_part, range(0, len(self), size), compiles=True)
+
+    def _once(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """Return the object kept under a name; the first call makes it."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]  # type: ignore[no-any-return]
+
+    def _interval(self, k: int) -> Interval | None:
+        if TESTS[self._test].interval is None:
+            return None
+        low, high = self.confidence_interval
+        return Interval(float(low[k]), float(high[k]))
+
+    def _shown_effects(self, shown: list[int]) -> dict[str, Iterable[str]]:
+        columns = PairwiseResult._shown_effects(self, shown)
+        if TESTS[self._test].interval is not None:
+            low, high = (format_column(each[shown].tolist()) for each in self.confidence_interval)
+            columns |= {f"{100 * (1 - self.alpha):.6g} % interval": map(" to ".join, zip(low, high, strict=True))}
+        counts = (getattr(self.effects, name)[shown].tolist() for name in ("higher", "tied", "lower"))
+        columns["higher/tied/lower"] = ["/".join(map(str, each)) for each in zip(*counts, strict=True)]
+        return columns
+
+    def _columns(self) -> Columns:
+        low, high = self.confidence_interval
+        ends = make_columns({"low": low, "high": high})
+        return {**PairwiseResult._columns(self), **ends, **self.effects._columns()}
 
 
 Result = TypeVar("Result", bound=PairwiseResult)
@@ -291,6 +415,7 @@ class _PairTest(NamedTuple):
     value: float = 0.0
     independent: bool = False  # whether it assumes independent rows
     two_sided_alone: bool = False
+    interval: Callable[..., Interval[Floats]] | None = None  # as `core`, with alpha after the alternative
     cost: Callable[..., float] = lambda n, **options: n
 
 
@@ -305,11 +430,30 @@ def _numerator(*, numerator: Numerator = "first") -> dict[str, Any]:
 
 PairTest = Literal["paired-t", "corrected-resampled-t", "5x2cv-t", "5x2cv-f", "wilcoxon", "sign", "permutation"]
 TESTS = {
-    "paired-t": _PairTest("the paired t-test", "difference in means", pairwise_t, least=2, independent=True),
-    "corrected-resampled-t": _PairTest(
-        "the corrected resampled t-test", "difference in means", pairwise_t, _resampled, least=2
+    "paired-t": _PairTest(
+        "the paired t-test",
+        "difference in means",
+        pairwise_t,
+        least=2,
+        independent=True,
+        interval=pairwise_t_interval,
     ),
-    "5x2cv-t": _PairTest("the 5x2cv t-test", "difference", pairwise_five_by_two_t, _numerator, only=10),
+    "corrected-resampled-t": _PairTest(
+        "the corrected resampled t-test",
+        "difference in means",
+        pairwise_t,
+        _resampled,
+        least=2,
+        interval=pairwise_t_interval,
+    ),
+    "5x2cv-t": _PairTest(
+        "the 5x2cv t-test",
+        "difference",
+        pairwise_five_by_two_t,
+        _numerator,
+        only=10,
+        interval=pairwise_five_by_two_t_interval,
+    ),
     "5x2cv-f": _PairTest(
         "the combined 5x2cv F-test",
         "difference in means",
@@ -323,9 +467,17 @@ TESTS = {
         pairwise_wilcoxon,
         wilcoxon_options,
         independent=True,
+        interval=pairwise_wilcoxon_interval,
         cost=lambda n, method, **options: n**3 / 16 if method == "exact" else 16 * n,
     ),
-    "sign": _PairTest("the sign test", "share of wins", pairwise_sign, value=0.5, independent=True),
+    "sign": _PairTest(
+        "the sign test",
+        "share of wins",
+        pairwise_sign,
+        value=0.5,
+        independent=True,
+        interval=pairwise_sign_interval,
+    ),
     "permutation": _PairTest(
         "the permutation test",
         "difference in means",
@@ -346,7 +498,7 @@ def pairwise_tests(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     **options: Any,
-) -> PairwiseResult:
+) -> MeasuredPairs:
     """Test each pair of models, or each model against a reference, with p-values adjusted for the number of pairs.
 
     Parameters
@@ -374,8 +526,9 @@ def pairwise_tests(
 
     Returns
     -------
-    PairwiseResult
-        A sequence of the results of the pairs, with arrays over all pairs.
+    MeasuredPairs
+        A sequence of the results of the pairs, with arrays over all pairs. `effects` has the effect sizes: wins, ties
+        and losses, mean and median differences, rank-biserial correlations, and Vargha and Delaney's A.
 
     Raises
     ------
@@ -399,7 +552,7 @@ def pairwise_tests(
     >>> import fastevals
     >>> accuracy = {"a": [0.8, 0.7, 0.9, 0.8, 0.6], "b": [0.7, 0.5, 0.8, 0.6, 0.5], "c": [0.8, 0.6, 0.9, 0.7, 0.7]}
     >>> fastevals.pairwise_tests(accuracy, test="paired-t", reference="b")
-    PairwiseResult(the paired t-test, 3 models, 2 pairs, 2 rejected at 0.05, correction='holm')
+    MeasuredPairs(the paired t-test, 3 models, 2 pairs, 2 rejected at 0.05, correction='holm')
     """
     check_choice("test", test, PairTest)
     alpha = check_alpha(confidence_level, alternative)
@@ -440,9 +593,17 @@ def pairwise_tests(
             "the differences are all the same, so their variance is 0",
         )
     return build_pairwise_result(
-        PairwiseResult, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),
+        MeasuredPairs, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),
         what=pair_test.what, value=pair_test.value, correction=correction, alternative=alternative, alpha=alpha,
+        _values=columns, _test=test, _options=checked, _test_to_train=_test_to_train(table, test, checked),
     )  # fmt: skip
+
+
+def _test_to_train(table: ResultTable, test: str, options: Mapping[str, Any]) -> float:
+    """Return the ratio of test rows to training rows if the rows of a table are splits of one data set, otherwise 0."""
+    if table.measured is not None and table.measured.splits is not None:
+        return test_to_train_ratio(None, None, table.measured)
+    return float(options.get("test_to_train", 1.0 if TESTS[test].only == FIVE_BY_TWO[0] * FIVE_BY_TWO[1] else 0.0))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

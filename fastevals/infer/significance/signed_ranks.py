@@ -114,7 +114,8 @@ def wilcoxon_test(
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
     signed = rank_signed_differences(*_as_one_pair("wilcoxon_test", a, b), **options)
     largest = float(signed.largest[0])
-    low = wilcoxon_critical_value(signed, tail_probability(alpha, alternative))
+    lows = wilcoxon_critical_values(signed, tail_probability(alpha, alternative))
+    low = float(lows[0])
     return build_result(
         SignificanceResult,
         "Wilcoxon's signed-rank test",
@@ -125,7 +126,7 @@ def wilcoxon_test(
         alternative=alternative,
         alpha=alpha,
         effect=float(signed.effect[0]),
-        interval=wilcoxon_interval(signed, low, alternative),
+        interval=Interval(*(float(ends[0]) for ends in wilcoxon_intervals(signed, lows, alternative))),
         caution="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=None if signed.exact[0] else Null("norm", (largest / 2, float(signed.deviation[0]))),
     )
@@ -178,9 +179,7 @@ def sign_test(
     first, second = _as_one_pair("sign_test", a, b)
     wins, pvalue, share = (float(each[0]) for each in pairwise_sign(first, second, alternative))
     n = int(np.count_nonzero(first != second))
-    interval = Interval(0.0, 1.0)
-    if n:
-        interval = Interval(*map(float, share_interval(wins, n - wins, "clopper-pearson", alpha, alternative)))
+    interval = Interval(*(float(ends[0]) for ends in pairwise_sign_interval(first, second, alternative, alpha)))
     low = fair_least_kept(n, alternative, alpha)
     return build_result(
         SignificanceResult,
@@ -225,6 +224,28 @@ def pairwise_wilcoxon(
     return signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
 
 
+def pairwise_wilcoxon_interval(
+    a: Floats,
+    b: Floats,
+    alternative: Alternative,
+    alpha: float,
+    method: WilcoxonMethod = "auto",
+    zeros: Zeros = "drop",
+    continuity_correction: bool = False,
+) -> Interval[Floats]:
+    """Return the intervals of pseudomedians for many pairs, as `wilcoxon_test` gives them for one pair."""
+    signed = rank_signed_differences(a, b, method, zeros, continuity_correction, with_effect=False)
+    lows = wilcoxon_critical_values(signed, tail_probability(alpha, alternative))
+    return wilcoxon_intervals(signed, lows, alternative)
+
+
+def pairwise_sign_interval(a: Floats, b: Floats, alternative: Alternative, alpha: float) -> Interval[Floats]:
+    """Return the intervals of shares of wins for many pairs; 0 and 1 for a pair that never differs."""
+    wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
+    low, high = share_interval(wins, losses, "clopper-pearson", alpha, alternative)
+    return Interval(np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0))
+
+
 def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
     """Return the first learner's wins, p and share of wins for many pairs, with measurements along the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
@@ -262,8 +283,10 @@ class SignedRanks(NamedTuple):
     effect: Floats
 
 
-def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, continuity_correction: bool) -> SignedRanks:
-    """Rank the differences of pairs of learners, with measurements along the last axis."""
+def rank_signed_differences(
+    a: Floats, b: Floats, method: str, zeros: str, continuity_correction: bool, *, with_effect: bool = True
+) -> SignedRanks:
+    """Rank the differences of pairs of learners, with measurements along the last axis; NaN for effects left out."""
     from scipy.special import ndtr
 
     from fastevals._kernels.ranks import signed_rank_tests
@@ -274,9 +297,9 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
     if method == "exact":
         _check_exact(ascending, zeros == "pratt")
     most_exact = {"auto": AUTO_EXACT, "exact": n, "normal": 0}[method]
-    columns = np.empty((len(ascending), 6))
+    columns = np.empty((len(ascending), 6 if with_effect else 5))
     signed_rank_tests(ascending, zeros == "pratt", most_exact, LARGEST_SUM, columns)
-    doubled, doubled_largest, variance, lower, upper, doubled_effect = columns.T
+    doubled, doubled_largest, variance, lower, upper = columns.T[:5]
     statistic, largest, deviation = doubled / 2, doubled_largest / 2, np.sqrt(variance)
     exact = ~np.isnan(lower)
     step = 0.5 if continuity_correction else 0.0
@@ -285,7 +308,7 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
         lower = np.where(exact, lower, ndtr((above + step) / spread))
         upper = np.where(exact, upper, ndtr((step - above) / spread))
     with np.errstate(over="ignore"):
-        effect = doubled_effect / (2 * scale)
+        effect = columns[:, 5] / (2 * scale) if with_effect else np.full(len(columns), np.nan)
     return SignedRanks(
         ascending, scale, zeros == "pratt", statistic, largest, deviation, lower, upper, exact, step, effect
     )
@@ -307,45 +330,44 @@ def tail_pvalues(lower: Floats, upper: Floats, alternative: Alternative) -> Floa
     return lower if alternative == "less" else upper
 
 
-def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
-    """Return the smallest W+ of the first pair whose lower-tail probability is at least `tail`."""
+def wilcoxon_critical_values(signed: SignedRanks, tail: float) -> Floats:
+    """Return for each pair the smallest W+ whose lower-tail probability is at least `tail`."""
     from scipy.special import ndtri
 
     from fastevals._kernels.ranks import rank_sizes, spread_signs
 
-    largest = float(signed.largest[0])
-    if not signed.exact[0]:
-        return largest / 2 + float(ndtri(tail) * signed.deviation[0]) - signed.step
+    lows = signed.largest / 2 + float(ndtri(tail)) * signed.deviation - signed.step
     ranks = np.empty(signed.differences.shape[1], dtype=np.int64)
-    count, _ = rank_sizes(signed.differences[0], signed.keep_zeros, ranks)
-    scratch = np.empty((2, int(2 * largest) + 1))
-    return min(float(np.searchsorted(np.cumsum(spread_signs(ranks[:count], scratch)), tail)) / 2, largest)
+    before, chances = ranks[:0].copy(), np.ones(1)
+    for pair in np.flatnonzero(signed.exact):
+        count, _ = rank_sizes(signed.differences[pair], signed.keep_zeros, ranks)
+        if not np.array_equal(ranks[:count], before):  # pairs without ties and zeros all have the same ranks
+            before = ranks[:count].copy()
+            chances = np.cumsum(spread_signs(before, np.empty((2, int(before.sum()) + 1))))
+        lows[pair] = min(float(np.searchsorted(chances, tail)) / 2, signed.largest[pair])
+    return lows
 
 
-def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative) -> Interval:
-    """Return the interval of shifts of the first pair's differences for which W+ stays within its critical values.
+def wilcoxon_intervals(signed: SignedRanks, lows: Floats, alternative: Alternative) -> Interval[Floats]:
+    """Return the intervals of shifts of the pairs' differences for which W+ stays within its critical values.
 
     After a shift, W+ is the number of means of two differences that exceed the shift; means equal to the shift count
-    half. If zeros are ranked and these ranks dropped (`keep_zeros`), each zero lowers W+ by half its rank.
+    half. If zeros are ranked and these ranks dropped (`keep_zeros`), each zero lowers W+ by half its rank. The interval
+    is infinite if no W+ would be significant.
     """
-    from fastevals._kernels.ranks import distinct_values, sum_at
+    from fastevals._kernels.ranks import walsh_ends
 
-    if low <= 0:
-        return Interval(-math.inf, math.inf)
-    values = signed.differences[0]
-    n_zeros = int(np.count_nonzero(values == 0))
-    if not signed.keep_zeros:
-        values, n_zeros = values[values != 0], 0
-    sums = values.size * (values.size + 1) // 2
-    distinct, rows = np.empty(values.size), np.empty(values.size + 1, dtype=np.int64)
-    n = distinct_values(values, distinct, rows)
-    distinct, rows = distinct[:n], rows[: n + 1]
-    place = max(math.floor(sums - low - n_zeros * (n_zeros + 1) / 4), 0)
-    ends = (
-        -math.inf if alternative == "less" else sum_at(distinct, rows, sums - 1 - place),
-        math.inf if alternative == "greater" else sum_at(distinct, rows, place),
-    )
-    return Interval(*(float(end / (2 * signed.scale[0])) for end in ends))
+    values = signed.differences
+    zeros = np.count_nonzero(values == 0, axis=-1)
+    ranked = values.shape[1] - (0 if signed.keep_zeros else zeros)
+    dropped = zeros * (zeros + 1) / 4 if signed.keep_zeros else 0.0
+    places = np.maximum(np.floor(ranked * (ranked + 1) // 2 - lows - dropped), 0).astype(np.int64)
+    ends = np.empty((len(values), 2))
+    walsh_ends(values, signed.keep_zeros, np.where(lows > 0, places, -1), ends)
+    with np.errstate(over="ignore"):
+        low, high = (each / (2 * signed.scale) for each in ends.T)
+    open_end = np.full(len(values), math.inf)
+    return Interval(-open_end if alternative == "less" else low, open_end if alternative == "greater" else high)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import Alternative, Null, PairNames, SignificanceResult
+from fastevals.results import Alternative, Interval, Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -272,6 +272,14 @@ def pairwise_t(
     n = a.shape[-1]
     statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
     return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
+
+
+def pairwise_t_interval(
+    a: Floats, b: Floats, alternative: Alternative, alpha: float, test_to_train: float = 0.0
+) -> Interval[Floats]:
+    """Return the intervals of mean differences for many pairs, with measurements along the last axis."""
+    _, effect, error = _t_statistic(scaled_differences(a, b), 1 / a.shape[-1] + test_to_train)
+    return t_interval(effect, error, Null("t", (a.shape[-1] - 1,)), alternative, alpha)
 
 
 def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
