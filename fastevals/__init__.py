@@ -56,7 +56,8 @@ _NAMES = {
     "infer.significance.mcnemar": (
         "McNemarPairs McNemarResult mcnemar_test mcnemar_test_of_table pairwise_mcnemar_tests"
     ),
-    "infer.significance.pairwise": "PairwiseResult pairwise_tests",
+    "infer.significance.effects": "PairEffects",
+    "infer.significance.pairwise": "MeasuredPairs PairwiseResult pairwise_tests",
     "infer.significance.rank_comparisons": "RankComparison bonferroni_dunn_test nemenyi_test rank_comparison_test",
     "infer.significance.signed_ranks": "sign_test wilcoxon_test",
     "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",

@@ -80,6 +80,7 @@ from fastevals.split.splitters.leave_out import LeavePOut as LeavePOut
 from fastevals.measure.curves.gain import LiftCurve as LiftCurve
 from fastevals.infer.significance.mcnemar import McNemarPairs as McNemarPairs
 from fastevals.infer.significance.mcnemar import McNemarResult as McNemarResult
+from fastevals.infer.significance.pairwise import MeasuredPairs as MeasuredPairs
 from fastevals.infer.comparison import MetricComparison as MetricComparison
 from fastevals.measure.metric_specs import MetricSpec as MetricSpec
 from fastevals.many.groups import MetricsByGroup as MetricsByGroup
@@ -89,6 +90,7 @@ from fastevals.infer.costs.decisions import ModelCosts as ModelCosts
 from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.infer.sequential.records import NightRecord as NightRecord
 from fastevals.results import OperatingPoint as OperatingPoint
+from fastevals.infer.significance.effects import PairEffects as PairEffects
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
 from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve

@@ -106,6 +106,7 @@ MAKE: dict[str, Callable[[], Any]] = {
     "friedman, all alike": lambda: fastevals.friedman_test([[1.0, 2.0, 3.0]] * 4),  # F is infinite
     "nemenyi": lambda: fastevals.nemenyi_test(RESULTS),
     "pairs": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t"),
+    "effects": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t").effects,
     "t, a constant difference": lambda: fastevals.paired_t_test([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),  # t is infinite
     "permutation": lambda: fastevals.permutation_test(Y, [0] * 8, [1] * 8, n_resamples=9, keep_distribution=True),
     "sample size": lambda: fastevals.plan_sample_size(CURVES, "roc_auc", value=0.9, bound=0.8, prevalence=0.1),

@@ -115,6 +115,18 @@ def pairs_of(result: Any) -> dict[str, Any]:
     return {"first": first, "second": second}
 
 
+EFFECTS = ("higher", "tied", "lower", "mean_difference", "median_difference", "rank_biserial", "vargha_delaney_a")
+
+
+def effects_of_pairs(result: Any) -> dict[str, Any]:
+    ends = {
+        f"{name}_{end}": getattr(getattr(result, f"{name}_interval"), end)
+        for name in ("mean", "median")
+        for end in ("low", "high")
+    }
+    return {name: getattr(result, name) for name in EFFECTS} | ends
+
+
 def pieces_of(edges: Any, result: Any) -> dict[str, Any]:
     ends = {"cost_at_low": result.cost[:-1], "cost_at_high": result.cost[1:]}
     return {"low": edges[:-1], "high": edges[1:], **ends}
@@ -239,6 +251,12 @@ OWN: dict[str, Any] = {
     "CalibrationCurve": lambda result: {"lower_edge": result.edges[:-1], "upper_edge": result.edges[1:]},
     "ConfusionMatrix": cells_of,
     "PairwiseResult": pairs_of,
+    "MeasuredPairs": lambda result: (
+        pairs_of(result)
+        | dict(zip(("low", "high"), result.confidence_interval, strict=True))
+        | effects_of_pairs(result.effects)
+    ),
+    "PairEffects": effects_of_pairs,
     "Results": cells_of_results,
     "McNemarPairs": lambda result: pairs_of(result) | {
         f"{name}_right": table

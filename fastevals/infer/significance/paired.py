@@ -136,9 +136,10 @@ def ratio(effect: Floats, error: Floats) -> Floats:
 
 def t_interval(effect: V, error: V, null: Null, alternative: Alternative, alpha: float) -> Interval[V]:
     """Return the confidence interval: the effects that the test does not reject. Arrays have one entry per pair."""
-    margin: Any = critical_value(null, alternative, alpha) * np.asarray(error)
-    end: Any = effect - margin
-    other: Any = effect + margin if alternative == "two-sided" else np.full_like(end, math.inf)
+    with np.errstate(over="ignore", invalid="ignore"):
+        margin: Any = critical_value(null, alternative, alpha) * np.asarray(error)
+        end, above = np.asarray(effect - margin), np.asarray(effect + margin)
+    other: Any = above if alternative == "two-sided" else np.full_like(end, math.inf)
     low, high = (-other, end) if alternative == "less" else (end, other)
     return Interval(low, high) if isinstance(effect, np.ndarray) else Interval(float(low), float(high))
 

@@ -130,7 +130,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return build_result(
             SignificanceResult,
             self._adjusted_test(),
-            self._compared(first, second)._replace(alone=self.correction != "none"),
+            self._compared(first, second)._replace(alone=self.correction != "none" and len(self) > 1),
             float(self.statistic[k]),
             float(self.pvalue[k]),
             math.nan,
@@ -600,10 +600,12 @@ def pairwise_tests(
 
 
 def _test_to_train(table: ResultTable, test: str, options: Mapping[str, Any]) -> float:
-    """Return the ratio of test rows to training rows if the rows of a table are splits of one data set, otherwise 0."""
-    if table.measured is not None and table.measured.splits is not None:
-        return test_to_train_ratio(None, None, table.measured)
-    return float(options.get("test_to_train", 1.0 if TESTS[test].only == FIVE_BY_TWO[0] * FIVE_BY_TWO[1] else 0.0))
+    """Return the ratio of test rows to training rows for splits of one data set: NaN if unknown, 0 for other rows."""
+    splits = None if table.measured is None else table.measured.splits
+    if splits is not None and splits.n_train is not None:
+        return test_to_train_ratio(None, None, table.measured)  # type: ignore[arg-type]
+    unknown = 1.0 if TESTS[test].only == math.prod(FIVE_BY_TWO) else 0.0 if splits is None else math.nan
+    return float(options.get("test_to_train", unknown))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

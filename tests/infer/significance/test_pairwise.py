@@ -147,8 +147,8 @@ def test_one_sided_tests_keep_their_direction() -> None:
     assert "0 and 2" in found.conclusion
     none = pairwise_tests(TEN[:, [2, 0]], test="paired-t", alternative="greater")
     assert none.conclusion == (
-        "No significant evidence that the mean of 0 is higher than the mean of 1: difference -0.0609 (paired t-test, "
-        "Holm-adjusted, one-sided p = 0.999)."
+        "No significant evidence that the mean of 0 is higher than the mean of 1: difference -0.0609 (95 % interval "
+        "-0.0855 to inf; paired t-test, Holm-adjusted, one-sided p = 0.999)."
     )
     assert found[0].test == "the paired t-test"
     assert pairwise_tests(TEN, test="paired-t")[0].test == "the paired t-test, Holm-adjusted"
