@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals.integrations._metric import OneMetric
 from fastevals.integrations._rounds import check_labels, mean_of_round
-from fastevals.measure.kinds import CLASSES, LABELS, SCORES, TARGETS, metric_kind
+from fastevals.measure.kinds import CLASSES, LABELS, SCORES, TARGETS, is_row_mean, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import METRICS
 from fastevals.scale.certified import Certified, CertifiedRanking
@@ -85,14 +85,8 @@ def _mean_of(spec: MetricSpec) -> MetricSpec | None:
     entry, kind = METRICS[spec.name], metric_kind(spec)
     if spec.name == "root_mean_squared_error":
         return MetricSpec("mean_squared_error", spec.options)
-    if kind is TARGETS:
-        return spec if entry.is_mean else None
-    is_mean = entry.is_mean_over_rows and entry.classes != "label sets" and "average" not in spec.options
-    if kind is LABELS:
-        is_mean = (
-            is_mean or spec.name == "hamming_loss" or (spec.name == "cost" and spec.options.get("normalize", True))
-        )
-    return spec if is_mean and (kind in (LABELS, CLASSES) or entry.for_classes) else None
+    is_known = kind in (TARGETS, LABELS, CLASSES) or entry.for_classes
+    return spec if is_known and is_row_mean(spec) else None
 
 
 def _check_countable(metric: OneMetric, predicted: Any, tool: str) -> None:

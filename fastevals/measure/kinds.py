@@ -358,6 +358,16 @@ def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
     return LABELS if entry.of_labels and not at_threshold else SCORES
 
 
+def is_row_mean(spec: MetricSpec) -> bool:
+    """Return whether a metric of labels, of classes or of targets is a mean over all rows."""
+    entry, kind = METRICS[spec.name], metric_kind(spec)
+    if kind is TARGETS:
+        return entry.is_mean
+    if kind is LABELS and (spec.name == "hamming_loss" or spec.name == "cost"):
+        return bool(spec.options.get("normalize", True))
+    return entry.is_mean_over_rows and entry.classes != "label sets" and "average" not in spec.options
+
+
 def metric_kinds(specs: MetricSpecs) -> dict[str, Kind]:
     """Return the kind of each named metric; users' functions get the same kind as the others."""
     return {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}

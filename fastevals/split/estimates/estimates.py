@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,7 +15,7 @@ from fastevals._options import as_flag, check_choice, listed, show
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
 from fastevals.results import check_confidence_level
-from fastevals.split.checks import check_same_rows
+from fastevals.split.checks import check_same_rows, n_rows
 from fastevals.split.designs import design_splits
 from fastevals.split.estimates.corrections import correct_bootstrap_errors
 from fastevals.split.estimates.fits import (
@@ -26,6 +27,7 @@ from fastevals.split.estimates.fits import (
     make_fits,
     make_split_metrics,
 )
+from fastevals.split.estimates.intervals import Data, ErrorInterval, prepare_interval
 from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, interval_about
 from fastevals.split.learners import as_learner, run_fits
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
@@ -46,6 +48,7 @@ def estimate_error(
     labels: ArrayLike | None = None,
     training: bool = False,
     method: BootstrapMean = None,
+    interval: ErrorInterval = "corrected-t",
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -85,6 +88,13 @@ def estimate_error(
         Method of the estimate with a `BootstrapSplit`. "out-of-bag" (or None) is the mean over replicates, each
         measured on the rows that it did not draw. ".632" and ".632+" correct this mean for the smaller number of
         distinct training rows, with one more fit to all rows.
+    interval : {"corrected-t", "conservative-z", "nested-cv", "infinitesimal-jackknife", "cv-wald"}
+        Method of the intervals; see Notes for what they cover. "corrected-t" takes any splits. "conservative-z" takes a
+        `HoldOut` that tests less than half of the rows, and makes 20 more fits per hold-out. "nested-cv" takes a
+        `KFold` with K folds, and makes K (K - 1) / 2 more fits per repetition (choose 10 or more repetitions).
+        "infinitesimal-jackknife" takes a `BootstrapSplit`. "cv-wald" takes splits that test each row once per
+        repetition, such as `KFold` and `LeaveOneOut`. The last three need metrics that are means over rows,
+        independent rows (no `groups`) and, except for "cv-wald", splits that are not stratified.
     confidence_level : float in (0, 1)
         Confidence level of the intervals.
     n_jobs : int, optional
@@ -112,8 +122,8 @@ def estimate_error(
 
     Notes
     -----
-    The interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance of
-    their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
+    The usual interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance
+    of their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
     under repeated hold-out, this variance tends to sigma^2 / n, the variance of the predictor's metric on n rows. For
     the folds of a cross-validation, whose test sets do not overlap, this variance is conservative; no estimator of the
     variance of cross-validation is unbiased for all data [2]_. Intervals are clipped to the range of the metric.
@@ -134,6 +144,21 @@ def estimate_error(
     function, whose direction is unknown, the interval has the same width as the out-of-bag estimate's interval.
     `standard_deviation` is over the replicates.
 
+    The other intervals are normal. "conservative-z" [1]_ halves the rows 10 times at random, and measures the learner
+    on each half with the same number of hold-outs and test rows. Two halves share no rows, so the differences between
+    them show the variance, although for half as many rows. "nested-cv" [4]_ compares the error in each fold with the
+    cross-validated error within the other folds. From the differences, it estimates the mean squared error of
+    cross-validation, and also the bias due to the smaller training sets; the bias is subtracted from `value`. "cv-wald"
+    [5]_ uses the variance of the metric over all test rows, divided by their number. "infinitesimal-jackknife" [3]_
+    computes the variance of the out-of-bag mean from how the mean changes with the weights of rows, for which the
+    number of drawn copies suffices; for .632 and .632+ the width is scaled as above.
+
+    A learner has two errors: that of the fit to these rows, and the mean over other training sets of this size.
+    "corrected-t" and "conservative-z" are for the latter, because their variance includes the training sets'; "cv-wald"
+    is for the mean error of the K fits themselves; "nested-cv" is for either. All methods but "nested-cv" and ".632"
+    estimate the error for the number of rows in a training part, not for all rows. Simulated coverage is in the
+    documentation, under "Coverage".
+
     For the micro average, metrics of scores keep the distinct scores of each test set in memory until the end.
 
     References
@@ -144,6 +169,10 @@ def estimate_error(
        JMLR 5, 1089-1105.
     .. [3] Efron, B. and Tibshirani, R. (1997), "Improvements on Cross-Validation: The .632+ Bootstrap Method", JASA 92,
        548-560, doi:10.1080/01621459.1997.10474007.
+    .. [4] Bates, S., Hastie, T. and Tibshirani, R. (2024), "Cross-Validation: What Does It Estimate and How Well Does
+       It Do It?", JASA 119, 1434-1445, doi:10.1080/01621459.2023.2197686.
+    .. [5] Bayle, P., Bayle, A., Janson, L. and Mackey, L. (2020), "Cross-Validation Confidence Intervals for Test
+       Error", NeurIPS 33, 16339-16350.
 
     Examples
     --------
@@ -169,25 +198,33 @@ def estimate_error(
     )
     if method == ".632+":
         _check_no_information([name for each in metric_sets if not each.knows_no_information for name in each.names])
-    task = FitTask(X, y, metric_sets, positive, as_flag("training", training))
+    intervals = prepare_interval(interval, splitter, design, metric_sets, Data(y, groups, n_rows("X", X)))
+    task = FitTask(
+        X, y, metric_sets, positive, as_flag("training", training), intervals is not None and intervals.needs_row_values
+    )
     resubstitution = [Fit(learner, None, None, "all rows")] if method in (".632", ".632+") else []
-    counted = list(
-        run_fits(
-            task, chain(make_fits(learner, design), resubstitution), total=design.n_splits + len(resubstitution),
-            describe=describe_fit, n_jobs=n_jobs, progress=as_flag("progress", progress),
-        )
+    more = () if intervals is None else intervals.fits(learner)
+    results = run_fits(
+        task, chain(make_fits(learner, design), resubstitution, more),
+        total=design.n_splits + len(resubstitution) + (0 if intervals is None else intervals.n_fits),
+        describe=describe_fit, n_jobs=n_jobs, progress=as_flag("progress", progress),
     )  # fmt: skip
-    whole = counted.pop() if resubstitution else None
+    of_splits = islice(results, design.n_splits)
+    counted = list(of_splits if intervals is None else map(intervals.reduce, of_splits))
+    whole = next(results) if resubstitution else None
+    given = None if intervals is None else intervals.errors(counted, results)
+    deque(results, maxlen=0)  # lets the progress bar finish
     sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    estimates, variances = estimate_from_counts(metric_sets, counted, design, specs, alpha, splitter)
+    estimates, variances = estimate_from_counts(metric_sets, counted, design, specs, alpha, splitter, given)
     if whole is not None:
         estimates |= _with_corrections(estimates, specs, variances, whole, str(method))
     matrices = metric_sets[0].matrices([each.test[0] for each in counted], design.shape)
     n_train, n_test = (np.reshape(each, design.shape) for each in sizes)
     in_order = {name: estimates[name] for name in specs}
     return ErrorEstimates(
-        in_order, n_train, n_test, matrices, splitter, method, level, labels=metric_sets[0].labels, pos_label=positive
-    )
+        in_order, n_train, n_test, matrices, splitter, method, level, interval, labels=metric_sets[0].labels,
+        pos_label=positive,
+    )  # fmt: skip
 
 
 def _with_corrections(

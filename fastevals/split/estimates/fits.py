@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from fastevals._validation.text import distinct_labels
 from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign
-from fastevals.split.estimates.results import ErrorEstimate, SplitVariance, make_estimates
+from fastevals.split.estimates.results import ErrorEstimate, GivenError, SplitVariance, make_estimates
 from fastevals.split.estimates.score_metrics import MeanLossMetrics, ThresholdMetrics, is_mean_loss
 from fastevals.split.estimates.split_metrics import (
     Floats,
@@ -79,6 +79,7 @@ class Fit(NamedTuple):
     train: Rows | None
     test: Rows | None
     description: str  # identifies the fit in errors
+    is_extra: bool = False  # whether it is made only for an interval, so that training rows are not measured
 
 
 class SplitCounts(NamedTuple):
@@ -89,6 +90,7 @@ class SplitCounts(NamedTuple):
     n_train: int
     n_test: int
     predicted: list[NDArray[Any]] | None = None  # predictions, kept only if a fit to all rows is measured on all rows
+    row_values: list[Floats] | None = None  # each metric of each test row, if requested; a set is (n_metrics, n_test)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,6 +102,7 @@ class FitTask:
     metric_sets: Sequence[SplitMetrics]
     positive: Any  # the positive class, for scores
     training: bool  # whether to predict training rows too, repeated as in training
+    by_row: bool = False  # whether to return the metrics of each test row
 
     def __call__(self, fit: Fit) -> SplitCounts:
         """Return the counts for a split, or for a fit to all rows."""
@@ -108,14 +111,19 @@ class FitTask:
             rows = np.arange(n_rows("X", self.X))
             checked, counts = self._counts(fit, self._predict(fit.learner, None, None), rows, "all rows")
             return SplitCounts(counts, [], rows.size, rows.size, checked)
-        predicted = self._predict(fit.learner, train, np.concatenate((test, train)) if self.training else test)
+        training = self.training and not fit.is_extra
+        predicted = self._predict(fit.learner, train, np.concatenate((test, train)) if training else test)
         test_part = {kind: each[: test.size] for kind, each in predicted.items()}
-        _, counts = self._counts(fit, test_part, test, "test rows")
+        checked, counts = self._counts(fit, test_part, test, "test rows")
+        by_row = None
+        if self.by_row:
+            by_row = [each.row_values(test, own) for each, own in zip(self.metric_sets, checked, strict=True)]
         training_counts: list[Any] = []
-        if self.training:
+        if training:
             training_part = {kind: each[test.size :] for kind, each in predicted.items()}
             _, training_counts = self._counts(fit, training_part, train, "training rows")
-        return SplitCounts(counts, training_counts, int(np.count_nonzero(np.bincount(train))), test.size)
+        n_train = int(np.count_nonzero(np.bincount(train)))
+        return SplitCounts(counts, training_counts, n_train, test.size, row_values=by_row)
 
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
@@ -149,11 +157,12 @@ def estimate_from_counts(
     specs: MetricSpecs,
     alpha: float,
     splitter: Any = None,
+    given: Mapping[str, GivenError] | None = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
     """Return the metrics' estimates from the counts of all splits, and the variance of each set of metrics.
 
     Outcomes that are not `SplitCounts` are failed fits; their values are NaN, without a warning. At least one outcome
-    must have counts.
+    must have counts. `given` has the values and standard errors of intervals that are not Nadeau and Bengio's.
     """
     present = [k for k, each in enumerate(outcomes) if isinstance(each, SplitCounts)]
     counted: list[SplitCounts] = [outcomes[k] for k in present]
@@ -168,7 +177,7 @@ def estimate_from_counts(
     variances = []
     for k, metrics in enumerate(metric_sets):
         counts = [each.test[k] for each in counted]
-        variances.append(SplitVariance(metrics, metrics.pool(counts), design.fixed, *sizes, alpha))
+        variances.append(SplitVariance(metrics, metrics.pool(counts), design.fixed, *sizes, alpha, given or {}))
         test, training = measure(metrics, counts, variances[-1].pooled), None
         if counted[0].training:
             counts = [each.training[k] for each in counted]

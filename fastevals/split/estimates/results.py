@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from fastevals._options import _warn, warn_undefined
 from fastevals._validation.tables import MeasuredSplits
 from fastevals.document.frames import Columns, make_columns, or_nan
 from fastevals.infer.proportions import share_interval
-from fastevals.infer.significance.decision import critical_value
+from fastevals.infer.significance.decision import critical_value, normal_margins
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
@@ -25,6 +25,8 @@ from fastevals.split.estimates.corrections import BootstrapErrors
 from fastevals.split.estimates.split_metrics import SplitMetrics
 
 Floats = NDArray[np.float64]
+
+CORRECTED_T = "corrected-t"  # the usual method of intervals
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,6 +50,8 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
         Method of the estimates with a `BootstrapSplit`.
     confidence_level : float
         Confidence level of the intervals.
+    interval : str
+        Method of the intervals, as in `estimate_error`.
     """
 
     n_train: NDArray[np.int64]
@@ -56,11 +60,13 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
     splitter: Any
     method: str | None
     confidence_level: float
+    interval: str = CORRECTED_T
 
     def _settings(self) -> str:
         repeats, folds = self.n_test.shape
         method = f", method={self.method!r}" if self.method else ""
-        return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}"
+        interval = f", interval={self.interval!r}" if self.interval != CORRECTED_T else ""
+        return f"{repeats} x {folds} splits, {self.confidence_level:g}{method}{interval}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,13 +77,13 @@ class ErrorEstimate(Frozen):
     ----------
     value : float
         Mean over the splits in which the metric is defined (macro); the corrected estimate if `method` is ``".632"`` or
-        ``".632+"``.
+        ``".632+"``, or if `interval` is ``"nested-cv"``.
     standard_deviation : float
         Standard deviation of the splits' values; NaN for a single split, or if a value is infinite.
     confidence_interval : Interval
-        Nadeau and Bengio's t interval for the value. NaN if the standard deviation is NaN. Also NaN, with a warning, if
-        all splits have the same value and the variance due to rows can't be computed from the counts. See
-        `estimate_error`.
+        Interval for the value: Nadeau and Bengio's t interval, or another one of `estimate_error`. NaN if it needs the
+        standard deviation, and this is NaN. Also NaN, with a warning, if all splits have the same value and the
+        variance due to rows can't be computed from the counts. See `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
         Value of each test set; NaN where undefined.
     micro : float
@@ -148,8 +154,11 @@ def make_estimates(
     estimates = {}
     for m, name in enumerate(variance.metrics.names):
         estimate = _without_interval(name, values[m].reshape(shape), micro[m], missing)
-        if not math.isnan(estimate.standard_deviation):
-            interval = variance.interval(name, estimate.value, estimate.per_split, metric_bounds(specs[name]))
+        bounds, given = metric_bounds(specs[name]), variance.given.get(name)
+        if given is not None and given.value is not None:
+            estimate = replace(estimate, value=float(np.clip(given.value, *bounds)))
+        if given is not None or not math.isnan(estimate.standard_deviation):
+            interval = variance.interval(name, estimate.value, estimate.per_split, bounds)
             estimate = replace(estimate, confidence_interval=interval)
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
@@ -183,6 +192,13 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
     return ErrorEstimate(value, deviation, Interval(math.nan, math.nan), per_split, float(micro), undefined)
 
 
+class GivenError(NamedTuple):
+    """A metric's standard error for a normal interval, and its value if the value is not the mean over splits."""
+
+    standard_error: float  # NaN if unknown
+    value: float | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitVariance:
     """The variance over test sets of metrics of one kind, and the metrics' intervals.
@@ -199,6 +215,7 @@ class SplitVariance:
     n_train: Any  # training rows of each split
     n_test: Any
     alpha: float  # 1 minus the confidence level
+    given: Mapping[str, GivenError] = field(default_factory=dict)  # metrics with another interval than Nadeau-Bengio's
 
     def interval(self, name: str, value: float, per_split: Floats, bounds: tuple[float, float]) -> Interval:
         """Return the interval of a metric's mean over splits, clipped to the metric's range.
@@ -216,6 +233,8 @@ class SplitVariance:
                 ends = share_interval(successes, failures, "wilson", self.alpha, "two-sided")
                 return Interval(*map(float, ends))
             because = f"{name} is the same in all {number} splits, so they don't show how it varies over other rows"
+        elif name in self.given:
+            because = "it is undefined or infinite on some test rows"
         else:
             because = (
                 f"all {number} splits test the same rows, so they don't show how the metric varies over other rows"
@@ -227,8 +246,11 @@ class SplitVariance:
         """Compute half the interval's width: 0 if nothing varies, NaN if the hidden variance is unknown.
 
         The variance is the sum of Nadeau and Bengio's variance and the variance that splits hide, with Welch's degrees
-        of freedom.
+        of freedom. If a standard error is given, the interval is normal.
         """
+        if name in self.given:
+            error = self.given[name].standard_error
+            return normal_margins(self.alpha, "two-sided")[0] * error if math.isfinite(error) else math.nan
         values = per_split[~np.isnan(per_split)]
         n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
         # If test sets contain all rows, nothing is left to train on: use the variance of an ordinary mean.

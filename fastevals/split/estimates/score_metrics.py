@@ -205,6 +205,10 @@ class SteppedScores(NamedTuple):
 class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
     """Metrics that are means of row losses, such as the Brier score and the log loss."""
 
+    def is_row_mean(self, name: str) -> bool:
+        """Return True."""
+        return True
+
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the loss of each row for each metric."""
         positive = self._positive if rows is None else self._positive[rows]

@@ -36,7 +36,7 @@ from fastevals.counts import Cells
 from fastevals.infer.proportions import SHARES, outcomes
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums, median_absolute_error
-from fastevals.measure.kinds import LABELS, QUANTILES, TARGETS
+from fastevals.measure.kinds import LABELS, QUANTILES, TARGETS, is_row_mean
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.registry import METRICS
 from fastevals.measure.regression import choose_origin
@@ -107,6 +107,14 @@ class SplitMetrics:
         """Return the successes and failures if a metric is a share of trials, otherwise None."""
         return None
 
+    def is_row_mean(self, name: str) -> bool:
+        """Return whether a metric is a mean over rows."""
+        return False
+
+    def row_values(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+        """Return the metrics of each row alone, of shape (n_metrics, n_rows); a mean over rows is the mean of these."""
+        raise NotImplementedError
+
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> Any:
         """Convert predictions of all rows to the form that `measure_folds` needs; this is done only once."""
         return predicted
@@ -162,6 +170,11 @@ class AdditiveMetrics(SplitMetrics):
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the terms that each row adds to the sums."""
         raise NotImplementedError
+
+    def row_values(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+        """Return the metrics of each row alone."""
+        folds = np.arange(rows.size, dtype=np.uint32)[None]
+        return self.evaluate_totals(self.sum_by_fold(self.row_terms(predicted, rows), folds, rows.size)[0])
 
     def values(self, counted: Sequence[Any]) -> Floats:
         """Return each metric of each test set."""
@@ -237,6 +250,23 @@ class LabelMetrics(AdditiveMetrics):
                 check_one_number(name, each.shape[1:])
             results.append(np.stack(values))
         return np.concatenate(results, axis=1)
+
+    def is_row_mean(self, name: str) -> bool:
+        """Return whether a metric is a mean over rows."""
+        spec = self._specs[name]
+        return isinstance(spec, MetricSpec) and is_row_mean(spec)
+
+    def row_values(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
+        """Return the metrics of each row alone; rows in the same cell of the matrix have the same values."""
+        cells, kinds = np.unique(self.row_terms(predicted, rows), return_inverse=True)
+        step = max(1, STACKED // self._n_cells)
+        values = []
+        for start in range(0, cells.size, step):
+            some = cells[start : start + step]
+            alone = np.zeros((some.size, self._n_cells), dtype=np.int64)
+            alone[np.arange(some.size), some] = 1
+            values.append(self.evaluate_totals(alone))
+        return np.concatenate(values, axis=1)[:, kinds]
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
         """Return the metrics of all test sets, and counts: one per test set if `keep`, otherwise pooled.
@@ -334,6 +364,7 @@ class TargetMetrics(AdditiveMetrics):
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
         self.names = list(specs)
+        self._specs = specs
         self._metrics = TARGETS.metrics(specs)
         self._y = as_finite_targets(name, y)
         self._origin = choose_origin(self._y)
@@ -381,6 +412,10 @@ class TargetMetrics(AdditiveMetrics):
             RegressionSums(totals[:, 0], scatter, *totals[:, 1:N_SUMS].T)._replace(unit=self._unit)
         )
 
+    def is_row_mean(self, name: str) -> bool:
+        """Return whether a metric is a mean over rows."""
+        return is_row_mean(self._specs[name])
+
     def _evaluate_sums(self, sums: RegressionSums) -> Floats:
         return np.stack(TARGETS.evaluate(sums, self._metrics))
 
@@ -410,6 +445,10 @@ class QuantileMetrics(AdditiveMetrics):
         self.names = list(specs)
         self._metrics = QUANTILES.metrics(specs)
         self._y = QUANTILES.as_truth(name, y)
+
+    def is_row_mean(self, name: str) -> bool:
+        """Return True: all metrics of quantiles are means of losses."""
+        return True
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
         """Return finite quantiles."""
