@@ -43,7 +43,7 @@ RICH: Only = ("html", "markdown", "latex", "notebook")
 PAGE: Only = ("html",)
 
 Role = Literal["", "question", "verdict", "caution", "note", "line"]
-Emphasis: TypeAlias = str  # "best" in its column, "shown" to differ significantly, or ""
+Emphasis: TypeAlias = str  # "best" of its column or row, "second" after it, "shown" to differ significantly, or ""
 Ends = tuple[float, float]  # of an interval: low and high
 
 SMALL_VALUE = 0.001  # smaller numbers have three digits on pages
@@ -62,10 +62,11 @@ class Cell(NamedTuple):
     notes: tuple[str, ...] = ()  # lines below, such as an interval and a p-value
     emphasis: Emphasis = ""
     numbers: Mapping[str, float] = {}  # of the notes, by the names of their columns in a saved table
+    written: str = ""  # in the text, if not as it is
 
     def as_text(self) -> str:
         """Return the cell in the text."""
-        return self.value
+        return self.written or self.value
 
     def on_page(self) -> Cell:
         """Return the cell on pages."""
@@ -205,6 +206,7 @@ class Row(NamedTuple):
     cells: Iterable[AnyCell | str]
     place: int = -1  # of its model; -1 for none
     short: str = ""  # its name in the text, if different
+    ruled: bool = False  # whether a line separates it from the rows before it
 
 
 class Table(NamedTuple):
@@ -223,7 +225,7 @@ class Table(NamedTuple):
     # In the text:
     heads: Sequence[str] = ()  # columns, if named differently
     ends: tuple[str, str, str] = ("  from", "  to", "  p")  # names before the ends of intervals and before p
-    marked: bool = False  # whether numbers leave room for the mark of the best
+    marked: bool = False  # whether cells leave room for the mark of the best (*) and of the second (_)
     starred: bool = False  # whether a last column stars rows with a significant difference
     aligned: str = ""  # tables with the same name here, and the same columns, have columns of equal width
 
@@ -312,6 +314,7 @@ class RichRow(NamedTuple):
     name: str
     cells: list[Cell]
     place: int
+    ruled: bool
 
 
 class RichTable(NamedTuple):
@@ -326,7 +329,7 @@ def rich(table: Table, n_shown: int | None = None) -> RichTable:
     """Return a table, or only its first rows, with cells for pages."""
     bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
     rows = [
-        RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)
+        RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place, row.ruled)
         for row in table.made(n_shown)
     ]
     return RichTable(table, [column for column in table.columns if column != BAR], rows)

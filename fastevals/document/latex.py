@@ -13,7 +13,7 @@ NEEDED = r"% needs \usepackage{booktabs}"
 SPECIAL = {each: f"\\{each}" for each in "{}$&#_%"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": r"\textasciigrave{}",
-    "[": "{[}", "]": "{]}", "*": "{*}",
+    "[": "{[}", "]": "{]}", "*": "{*}", "•": r"$\bullet$", "◦": r"$\circ$",
 }  # fmt: skip
 TABLE = r"""\begin{{table}}
 \centering
@@ -63,7 +63,9 @@ def _table(document: Document, section: Section, table: Table, labels: dict[str,
 
 
 def _lines(row: RichRow) -> Iterable[str]:
-    """Yield a row's line, then lines with its intervals and p-values."""
+    """Yield a row's line, after a rule if it has one, then lines with its intervals and p-values."""
+    if row.ruled:
+        yield r"\midrule"
     yield " & ".join([_escaped(printable(row.name)), *map(_value, row.cells)]) + r" \\"
     for notes in zip_longest(*(cell.notes for cell in row.cells), fillvalue=""):
         yield " & ".join(["", *(rf"\footnotesize {_escaped(note)}" if note else "" for note in notes)]) + r" \\"
@@ -71,7 +73,8 @@ def _lines(row: RichRow) -> Iterable[str]:
 
 def _value(cell: Cell) -> str:
     value = _escaped(cell.value)
-    return rf"\textbf{{{value}}}" if cell.emphasis else value
+    command = {"": "", "second": r"\underline"}.get(cell.emphasis, r"\textbf")
+    return f"{command}{{{value}}}" if command else value
 
 
 def _escaped(text: str) -> str:

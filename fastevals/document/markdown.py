@@ -70,7 +70,8 @@ def _line(cells: Iterable[str]) -> str:
 
 def _cell(cell: Cell) -> str:
     value = _escaped(cell.value)
-    value = f"**{value}**" if cell.emphasis else value
+    mark, end = {"": ("", ""), "second": ("<ins>", "</ins>")}.get(cell.emphasis, ("**", "**"))
+    value = f"{mark}{value}{end}"
     return f"{value} ({_escaped(', '.join(cell.notes))})" if cell.notes else value
 
 

@@ -104,7 +104,8 @@ def _alignment(cells: Iterable[Cell]) -> str:
 
 def _cell(cell: Cell) -> str:
     value = _escaped(cell.value)
-    value = f"<strong>{value}</strong>" if cell.emphasis else value
+    tag = {"": "", "second": "u"}.get(cell.emphasis, "strong")
+    value = f"<{tag}>{value}</{tag}>" if tag else value
     return "<br>".join([value, *map(_escaped, cell.notes)])
 
 

@@ -18,6 +18,7 @@ from fastevals._text import (
 from fastevals.document.document import (
     BAR,
     AnyCell,
+    Cell,
     DifferenceCell,
     Document,
     Number,
@@ -31,6 +32,7 @@ from fastevals.document.document import (
 FACT_CHARACTERS = 11  # before the text of a fact
 NAME_SHARE = 0.4  # of the width, at most for the names of a table that is split
 LEAST_NAME = 10  # characters of the column of names, which also has the rows of intervals
+EMPHASES = {"best": "*", "second": "_"}  # marks behind numbers
 # Before the first line, and before others.
 MARKS = {"caution": ("! : ", "    "), "note": ("- : ", "    "), "question": ("? ", "  ")}
 
@@ -168,9 +170,9 @@ def _row_lines(table: Table, row: Row) -> list[list[str]]:
 def _first_line(cell: AnyCell | str, marked: bool) -> str:
     if isinstance(cell, str):
         return cell
-    if not (marked and isinstance(cell, Number)):
+    if not (marked and isinstance(cell, (Number, Cell))):
         return cell.as_text()
-    return cell.as_text() + ("*" if cell.emphasis == "best" else " ")
+    return cell.as_text() + EMPHASES.get(cell.emphasis, " ")
 
 
 def _end(cell: AnyCell | str, k: int, marked: bool) -> str:

@@ -18,7 +18,7 @@ from fastevals.document.document import Document, Section
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.learners.metrics import find_bounds, find_direction
 from fastevals.infer.learners.reading import Cell, Floats, Metric, ResultGrid, Roles, read_grids
-from fastevals.infer.learners.table import results_table
+from fastevals.infer.learners.table import ResultsTable, make_table, results_table
 from fastevals.results import Frozen, as_json, full_name
 
 CELLS_NAMED = 3  # missing cells named in a sentence
@@ -222,6 +222,30 @@ class Results(Frozen):
             )
         ]
         return found[0] if len(found) == 1 else found
+
+    def table(self, *, reference: Any = None, confidence_level: float = 0.95) -> ResultsTable:
+        """Return the table of a paper: the best of each data set in bold, with ranks, wins and significance.
+
+        Parameters
+        ----------
+        reference : str, optional
+            One of `learners`, to compare the others with: over data sets by Wilcoxon's signed-rank test, and on each
+            data set with known `n_train` and `n_test` by the corrected resampled t-test of its splits. p-values are
+            adjusted for the number of learners by Holm's correction.
+        confidence_level : float in (0, 1)
+            Tests are at level ``1 - confidence_level``.
+
+        Returns
+        -------
+        ResultsTable
+            It has `to_latex`, `to_markdown`, `to_html`, `to_text` and `to_frame`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such learner, or a reference is given and the metric's direction is unknown.
+        """
+        return make_table(self, reference=reference, confidence_level=confidence_level)
 
     def _splits(self, k: int) -> MeasuredSplits:
         """Return the splits of a data set."""
