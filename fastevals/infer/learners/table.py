@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._text import count_of, printable
 from fastevals._validation.tables import find_name
 from fastevals.document.document import GAP, TEXT, Cell, Document, Part, PValue, Row, Section, Sentence, Table
@@ -167,7 +168,7 @@ class ResultsTable(Frozen):
         found = [""] * len(values)
         if self.greater_is_better is None or np.isnan(values).all():
             return found
-        distinct = np.unique(values[~np.isnan(values)])
+        distinct = sorted_unique(values[~np.isnan(values)])
         order = distinct[::-1] if self.greater_is_better else distinct
         marks = ("best", "second") if len(values) >= LEAST_FOR_SECOND else ("best",)
         for emphasis, value in zip(marks, order.tolist(), strict=False):
