@@ -9,6 +9,7 @@ DecompositionName = Literal["domingos", "kohavi-wolpert", "james"]
 LossName = Literal["squared", "zero_one"]
 McNemarMethod = Literal["exact", "mid-p", "corrected", "uncorrected"]
 OnInvalid = Literal["raise", "drop"]
+OnError = Literal["missing", "raise"]
 MissingResults = Literal["raise", "drop-dataset", "worst", "keep"]
 PostHoc = Literal[
     "nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"

@@ -98,6 +98,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "confidence_sequence": lambda **o: fe.confidence_sequence([], **o),
     "delong_test_unpaired": lambda **o: fe.delong_test_unpaired(RANKING, RANKING, **o),
     "error_rate_t_test": lambda **o: fe.error_rate_t_test(S, 0.2, **o),
+    "Results.__init__": lambda **o: fe.Results(TABLE, **o),
     "estimate_error": lambda **o: fe.estimate_error(mean, X, T, fe.BootstrapSplit(3, rng=0), "mean_squared_error", **o),
     "five_by_two_cv_t_test": lambda **o: fe.five_by_two_cv_t_test(ERRORS, np.multiply(ERRORS, 2), **o),
     "five_by_two_cv_f_test": lambda **o: fe.five_by_two_cv_f_test(ERRORS, np.multiply(ERRORS, 2), **o),

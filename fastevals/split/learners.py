@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +38,8 @@ class Learner:
         if self.params:  # estimators among the parameters get fitted too
             _check_settable(self.name, estimator)
             estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
-        estimator.fit(X, y)
+        with _marked_errors():
+            estimator.fit(X, y)
         return estimator
 
     def predictions(
@@ -75,18 +78,32 @@ class Learner:
         X_train, y_train, rows = take_rows(X, train), take_rows(y, train), take_rows(X_new, new)
         n = n_rows("X", rows)
         if not self.is_estimator:
-            values = as_fitted_predictions(self.name, self.wrapped(X_train, y_train, rows, **self.params), n)
-            return dict.fromkeys(kinds, values)
+            with _marked_errors():
+                predicted = self.wrapped(X_train, y_train, rows, **self.params)
+            return dict.fromkeys(kinds, as_fitted_predictions(self.name, predicted, n))
         fitted = self.fit(X_train, y_train)
         return {
             kind: as_fitted_predictions(self.name, self._predict(fitted, rows, kind, positive), n) for kind in kinds
         }
 
     def _predict(self, fitted: Any, X: Any, kind: str, positive: Any) -> Any:
-        if kind != "scores":
-            return fitted.predict(X)
-        _check_gives_scores(self.name, fitted)
-        return scores_of_class(positive, fitted.classes_, class_scores(fitted, X))
+        if kind == "scores":
+            _check_gives_scores(self.name, fitted)
+        with _marked_errors():
+            if kind != "scores":
+                return fitted.predict(X)
+            return scores_of_class(positive, fitted.classes_, class_scores(fitted, X))
+
+
+@contextmanager
+def _marked_errors() -> Iterator[None]:
+    """Mark errors that a learner itself raises, as opposed to errors about its predictions."""
+    try:
+        yield
+    except Exception as error:
+        with suppress(Exception):  # an error may allow no attributes
+            error._of_learner = True  # type: ignore[attr-defined]
+        raise
 
 
 def class_scores(fitted: Any, X: Any) -> NDArray[Any]:
@@ -152,7 +169,7 @@ def run_fits(
     *,
     describe: Callable[[Any], str],
     total: int | None = None,
-    keep_failures: bool = False,
+    keep_failures: bool | Literal["of learners"] = False,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Iterator[Any]:
@@ -170,14 +187,14 @@ def run_fits(
         The number of items; by default ``len(items)``.
     keep_failures : bool
         Whether to yield a `Failure` if a fit raises, and continue. Otherwise the error is raised, with a note that
-        names the item.
+        names the item. "of learners" continues only if the learner itself raises.
     n_jobs : int, optional
         Number of joblib workers, or -1 for one per CPU. By default all fits run in this process, without joblib.
     progress : bool
         Whether to show a progress bar (needs tqdm).
     """
     jobs = _check_jobs("n_jobs", n_jobs)
-    calls = _Attempt(task, describe, keep_failures)
+    calls = _Attempt(task, describe, keep_failures, jobs != 1)
     with progress_bar(len(cast("Sized", items)) if total is None else total, progress) as show:
         results = (calls(item) for item in items) if jobs == 1 else _parallel(calls, items, jobs)
         for number, result in enumerate(results, 1):
@@ -191,15 +208,28 @@ class Failure(NamedTuple):
     error: Exception
     where: str  # identifies the fit
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> str:
+        """The error, without the fit."""
         text = " ".join(str(self.error).split())
-        message = f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
-        return f"{message} ({self.where})"
+        return f"{type(self.error).__name__}: {text}" if text else type(self.error).__name__
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.where})"
+
+    def pickled(self) -> Failure:
+        """Return the failure with an error that can be pickled: its own, or its message as a RuntimeError."""
+        try:
+            pickle.loads(pickle.dumps(self.error))
+        except Exception:  # such as an error whose constructor takes other arguments
+            return Failure(RuntimeError(self.message), self.where)
+        return self
 
     def noted(self, before: str = "", after: str = "") -> Exception:
         """Return the error to raise, with a note: `before`, the name of the fit, and `after`."""
-        self.error.add_note(f"in the fit of {before}{self.where}{after}")
-        return self.error
+        error = RuntimeError(self.message) if isinstance(self.error, StopIteration) else self.error  # as in a generator
+        error.add_note(f"in the fit of {before}{self.where}{after}")
+        return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +242,16 @@ class _Attempt:
 
     task: Callable[[Any], Any]
     describe: Callable[[Any], str]
-    keep_failures: bool
+    keep_failures: bool | Literal["of learners"]
+    in_worker: bool = False
 
     def __call__(self, item: Any) -> Any:
         try:
             return self.task(item)
         except Exception as error:
             failure = Failure(error, self.describe(item))
-            if self.keep_failures:
-                return failure
+            if self.keep_failures is True or (self.keep_failures and getattr(error, "_of_learner", False)):
+                return failure.pickled() if self.in_worker else failure
             failure.noted()
             raise
 

@@ -505,7 +505,9 @@ def test_an_error_of_the_learner_says_where() -> None:
     assert caught.value.__notes__ == ["in the fit of repetition 0, fold 0"]
     pairs = [([1], [2]), ([0], [3])]
     with pytest.raises(ArithmeticError, match="singular") as caught:
-        estimate_error(lambda a, b, c: fails(a, b, c) if 0 in a else [1], np.arange(90), Y, pairs, "accuracy")
+        estimate_error(
+            lambda a, b, c: fails(a, b, c) if 0 in a else [1], np.arange(90), Y, pairs, "accuracy", on_error="raise"
+        )
     assert caught.value.__notes__ == ["in the fit of repetition 0, fold 1"]  # as in `per_split`
 
 

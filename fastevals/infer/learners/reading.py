@@ -256,7 +256,8 @@ def _read_leaf(shown: str, value: Any) -> dict[Metric, _Leaf]:
         name = None if value._splits is None else value._splits.metric
         return {name: _of_estimate(value)}
     if _is_by_metric(value):
-        return {str(name): _of_estimate(each) for name, each in value.items()}
+        errors = getattr(value, "errors", {})
+        return {str(name): _of_estimate(each)._replace(errors=errors) for name, each in value.items()}
     if _is_cross_validated(value):
         scores = {name.removeprefix("test_"): each for name, each in value.items() if name.startswith("test_")}
         read = {name: read_cells(f"{shown}['test_{name}']", each) for name, each in scores.items()}
@@ -271,12 +272,12 @@ def _read_leaf(shown: str, value: Any) -> dict[Metric, _Leaf]:
     cells = read_cells(shown, array.ravel())
     shape = np.atleast_2d(np.empty(array.shape)).shape
     errors = {tuple(map(int, np.unravel_index(k, shape))): text for k, text in cells.no_result.items()}
-    return {None: _Leaf(cells.values.reshape(shape), None, errors, cells)}  # type: ignore[arg-type]
+    return {None: _Leaf(cells.values.reshape(shape), None, errors, cells)}
 
 
 def _of_estimate(estimate: Any) -> _Leaf:
     values = np.array(estimate.per_split, dtype=np.float64)
-    return _Leaf(values, estimate._splits, dict(getattr(estimate, "errors", None) or {}))
+    return _Leaf(values, estimate._splits)
 
 
 # Frames, files, and columns by name -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals._choices import OnError
 from fastevals._options import as_flag, check_choice, listed, show
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, metric_bounds, parse_metrics
@@ -24,12 +25,14 @@ from fastevals.split.estimates.fits import (
     SplitCounts,
     describe_fit,
     estimate_from_counts,
+    failed_splits,
     make_fits,
     make_split_metrics,
+    split_sizes,
 )
 from fastevals.split.estimates.intervals import Data, ErrorInterval, prepare_interval
 from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, interval_about
-from fastevals.split.learners import as_learner, run_fits
+from fastevals.split.learners import Failure, as_learner, run_fits
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
 BootstrapMean = Literal[None, "out-of-bag", ".632", ".632+"]
@@ -49,6 +52,7 @@ def estimate_error(
     training: bool = False,
     method: BootstrapMean = None,
     interval: ErrorInterval = "corrected-t",
+    on_error: OnError = "missing",
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -95,6 +99,10 @@ def estimate_error(
         "infinitesimal-jackknife" takes a `BootstrapSplit`. "cv-wald" takes splits that test each row once per
         repetition, such as `KFold` and `LeaveOneOut`. The last three need metrics that are means over rows,
         independent rows (no `groups`) and, except for "cv-wald", splits that are not stratified.
+    on_error : {"missing", "raise"}
+        What to do if the learner raises an error. "missing" leaves out the split, with a warning, and goes on; the
+        result has NaN for it in `per_split`, and the error in `errors`. If all fits fail, the first error is raised.
+        So is any error if `interval` is not "corrected-t", because the other methods need all fits.
     confidence_level : float in (0, 1)
         Confidence level of the intervals.
     n_jobs : int, optional
@@ -111,14 +119,14 @@ def estimate_error(
     ------
     ValueError
         If an argument is not as described; if a split has no test rows, or a row in both parts; or if the learner
-        predicts a label that `y` lacks, or NaN (allowed if all metrics are functions). An error that the learner raises
-        gets a note that names the fit.
+        predicts a label that `y` lacks, or NaN (allowed if all metrics are functions). An error of the learner, if
+        raised, gets a note that names the fit.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a metric is undefined in some splits, like the AUC of a fold with only one class. These splits are left out
-        of the mean and counted in `n_undefined`.
+        If a metric is undefined in some splits, like the AUC of a fold with only one class, or if fits failed. These
+        splits are left out of the mean and counted in `n_undefined`.
 
     Notes
     -----
@@ -191,6 +199,7 @@ def estimate_error(
     level, alpha = check_confidence_level(confidence_level)
     check_same_rows(X=X, y=y, groups=groups)
     learner = as_learner("fit_predict", fit_predict, params)
+    check_choice("on_error", on_error, OnError)
     design = design_splits("splitter", splitter, X, y, groups)
     _check_method(method, isinstance(splitter, BootstrapSplit))
     metric_sets, positive = make_split_metrics(
@@ -204,26 +213,29 @@ def estimate_error(
     )
     resubstitution = [Fit(learner, None, None, "all rows")] if method in (".632", ".632+") else []
     more = () if intervals is None else intervals.fits(learner)
+    kept: Any = "of learners" if on_error == "missing" and intervals is None else False
     results = run_fits(
         task, chain(make_fits(learner, design), resubstitution, more),
         total=design.n_splits + len(resubstitution) + (0 if intervals is None else intervals.n_fits),
-        describe=describe_fit, n_jobs=n_jobs, progress=as_flag("progress", progress),
+        describe=describe_fit, keep_failures=kept, n_jobs=n_jobs, progress=as_flag("progress", progress),
     )  # fmt: skip
     of_splits = islice(results, design.n_splits)
     counted = list(of_splits if intervals is None else map(intervals.reduce, of_splits))
     whole = next(results) if resubstitution else None
     given = None if intervals is None else intervals.errors(counted, results)
     deque(results, maxlen=0)  # lets the progress bar finish
-    sizes = [each.n_train for each in counted], [each.n_test for each in counted]
-    estimates, variances = estimate_from_counts(metric_sets, counted, design, specs, alpha, splitter, given)
+    failures = failed_splits(counted, design)
+    if isinstance(whole, Failure):
+        raise whole.noted()
+    sizes = split_sizes(counted, design)
+    estimates, variances = estimate_from_counts(metric_sets, counted, design, specs, alpha, splitter, given, sizes)
     if whole is not None:
         estimates |= _with_corrections(estimates, specs, variances, whole, str(method))
-    matrices = metric_sets[0].matrices([each.test[0] for each in counted], design.shape)
-    n_train, n_test = (np.reshape(each, design.shape) for each in sizes)
+    matrices = None if failures else metric_sets[0].matrices([each.test[0] for each in counted], design.shape)
     in_order = {name: estimates[name] for name in specs}
     return ErrorEstimates(
-        in_order, n_train, n_test, matrices, splitter, method, level, interval, labels=metric_sets[0].labels,
-        pos_label=positive,
+        in_order, *sizes, matrices, splitter, method, level, interval, labels=metric_sets[0].labels,
+        pos_label=positive, errors={split: each.message for split, each in failures.items()},
     )  # fmt: skip
 
 

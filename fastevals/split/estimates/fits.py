@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_not_given
+from fastevals._options import _warn, check_not_given
 from fastevals._validation.labels import binary_labels, raise_not_binary
 from fastevals._validation.text import distinct_labels
 from fastevals.measure.kinds import LABELS, QUANTILES, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
@@ -26,7 +26,7 @@ from fastevals.split.estimates.split_metrics import (
     SplitMetrics,
     TargetMetrics,
 )
-from fastevals.split.learners import Learner
+from fastevals.split.learners import Failure, Learner
 from fastevals.split.splitters.base import Rows
 
 
@@ -122,7 +122,7 @@ class FitTask:
         if training:
             training_part = {kind: each[test.size :] for kind, each in predicted.items()}
             _, training_counts = self._counts(fit, training_part, train, "training rows")
-        n_train = int(np.count_nonzero(np.bincount(train)))
+        n_train = _count_distinct(train)
         return SplitCounts(counts, training_counts, n_train, test.size, row_values=by_row)
 
     def _counts(
@@ -158,11 +158,13 @@ def estimate_from_counts(
     alpha: float,
     splitter: Any = None,
     given: Mapping[str, GivenError] | None = None,
+    sizes_of_all: tuple[Any, Any] | None = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
     """Return the metrics' estimates from the counts of all splits, and the variance of each set of metrics.
 
     Outcomes that are not `SplitCounts` are failed fits; their values are NaN, without a warning. At least one outcome
-    must have counts. `given` has the values and standard errors of intervals that are not Nadeau and Bengio's.
+    must have counts. `given` has the values and standard errors of intervals that are not Nadeau and Bengio's;
+    `sizes_of_all` has the numbers of training and test rows of all splits, if fits failed.
     """
     present = [k for k, each in enumerate(outcomes) if isinstance(each, SplitCounts)]
     counted: list[SplitCounts] = [outcomes[k] for k in present]
@@ -190,8 +192,39 @@ def estimate_from_counts(
             training=training,
             missing=len(outcomes) - len(present),
             splitter=splitter,
+            sizes_of_all=sizes_of_all,
         )
     return estimates, variances
+
+
+def failed_splits(outcomes: Sequence[Any], design: SplitDesign) -> dict[tuple[int, int], Failure]:
+    """Return the failures among outcomes by numbers of repetition and fold, with a warning.
+
+    If all fits failed, raise the first error.
+    """
+    failures = {divmod(k, design.shape[1]): each for k, each in enumerate(outcomes) if isinstance(each, Failure)}
+    if failures:
+        first = next(iter(failures.values()))
+        n = len(outcomes)
+        if len(failures) == n:
+            raise first.noted()
+        fits = "1 fit" if len(failures) == 1 else f"{len(failures)} fits"
+        _warn(f"{fits} of {n} failed, and their splits are left out (n_undefined, errors); the first: {first}")
+    return failures
+
+
+def split_sizes(outcomes: Sequence[Any], design: SplitDesign) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of distinct training rows and of test rows of all splits, also of failed fits."""
+    sizes = [(each.n_train, each.n_test) if isinstance(each, SplitCounts) else None for each in outcomes]
+    if None in sizes:
+        for k, (train, test) in enumerate(design.pairs()):
+            sizes[k] = sizes[k] or (_count_distinct(train), test.size)
+    n_train, n_test = (np.reshape(each, design.shape) for each in zip(*filter(None, sizes), strict=True))
+    return n_train, n_test
+
+
+def _count_distinct(rows: Rows) -> int:
+    return int(np.count_nonzero(np.bincount(rows)))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

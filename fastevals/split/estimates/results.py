@@ -43,7 +43,7 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
         Number of rows in each test set.
     matrices : ConfusionMatrix or None
         Confusion matrix of each split, of shape (n_repeats, n_folds, K, K), for metrics of predicted labels; None if
-        matrices would take over 64 MB.
+        matrices would take over 64 MB, or if a fit failed.
     splitter : object
         The splitter that made the splits.
     method : str or None
@@ -52,6 +52,8 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
         Confidence level of the intervals.
     interval : str
         Method of the intervals, as in `estimate_error`.
+    errors : dict of (int, int) to str
+        Errors of fits that failed, by numbers of repetition and fold.
     """
 
     n_train: NDArray[np.int64]
@@ -61,6 +63,7 @@ class ErrorEstimates(ByMetric["ErrorEstimate"]):
     method: str | None
     confidence_level: float
     interval: str = CORRECTED_T
+    errors: dict[tuple[int, int], str] = field(default_factory=dict, kw_only=True)
 
     def _settings(self) -> str:
         repeats, folds = self.n_test.shape
@@ -89,7 +92,7 @@ class ErrorEstimate(Frozen):
     micro : float
         Value of the pooled counts of all test sets; NaN for functions and the median absolute error.
     n_undefined : int
-        Number of splits in which the metric is undefined.
+        Number of splits in which the metric is undefined or the fit failed.
     training : ErrorEstimate or None
         Estimate on the training rows, without an interval, if requested.
     bootstrap : BootstrapErrors or None
@@ -141,15 +144,17 @@ def make_estimates(
     training: tuple[Floats, Floats] | None = None,
     missing: int = 0,
     splitter: Any = None,
+    sizes_of_all: tuple[Any, Any] | None = None,
 ) -> dict[str, ErrorEstimate]:
     """Return the metrics' estimates from their values in each split; warn about splits where a metric is undefined.
 
     `values` has one value per metric and split, and `micro` one per metric; `training` has the same two arrays for the
     training rows. `missing` is the number of splits that were not measured: their values are NaN, without a warning.
+    Then the estimates keep no sizes of splits unless `sizes_of_all` has them.
     """
     splits = None
-    if not missing:
-        n_train, n_test = (np.reshape(each, shape) for each in (variance.n_train, variance.n_test))
+    if not missing or sizes_of_all is not None:
+        n_train, n_test = (np.reshape(each, shape) for each in sizes_of_all or (variance.n_train, variance.n_test))
         splits = MeasuredSplits(n_train, n_test, splitter)
     estimates = {}
     for m, name in enumerate(variance.metrics.names):
