@@ -20,6 +20,7 @@ from fastevals import scale as scale
 from fastevals import show as show
 from fastevals.many.models import BatchMetric as BatchMetric
 from fastevals.many.models import BatchMetrics as BatchMetrics
+from fastevals.infer.bayes.comparison import BayesComparison as BayesComparison
 from fastevals.infer.selection.bias_corrected import BestConfiguration as BestConfiguration
 from fastevals.measure.bias_variance.squared import BiasVariance as BiasVariance
 from fastevals.split.training_sets import BiasVarianceCurve as BiasVarianceCurve
@@ -28,6 +29,7 @@ from fastevals.infer.significance.binomial import BinomialResult as BinomialResu
 from fastevals.split.estimates.corrections import BootstrapErrors as BootstrapErrors
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult as BootstrapResult
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit as BootstrapSplit
+from fastevals.infer.bayes.bradley_terry import BradleyTerry as BradleyTerry
 from fastevals.measure.probability_metrics import BrierDecomposition as BrierDecomposition
 from fastevals.infer.calibration.calibrations import Calibration as Calibration
 from fastevals.infer.calibration.bins import CalibrationBins as CalibrationBins
@@ -46,6 +48,7 @@ from fastevals.many.group_comparison import ComparisonsByGroup as ComparisonsByG
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
 from fastevals.infer.confused_pairs import ConfusedPairs as ConfusedPairs
 from fastevals.measure.confusion import ConfusionMatrix as ConfusionMatrix
+from fastevals.infer.bayes.chains import ConvergenceWarning as ConvergenceWarning
 from fastevals.measure.curves.cost import CostCurve as CostCurve
 from fastevals.measure.curves.cost import CostDifference as CostDifference
 from fastevals.measure.curves.cost import CostEnvelope as CostEnvelope
@@ -61,6 +64,7 @@ from fastevals.measure.bias_variance.zero_one import DomingosDecomposition as Do
 from fastevals.split.error_curves import ErrorCurve as ErrorCurve
 from fastevals.split.estimates.results import ErrorEstimate as ErrorEstimate
 from fastevals.split.estimates.results import ErrorEstimates as ErrorEstimates
+from fastevals.infer.bayes.error_rate import ErrorRatePosterior as ErrorRatePosterior
 from fastevals.infer.bootstrap.bootstrap import Estimate as Estimate
 from fastevals.infer.significance.friedman import FriedmanResult as FriedmanResult
 from fastevals.measure.curves.gain import GainCurve as GainCurve
@@ -121,6 +125,10 @@ from fastevals.infer.bootstrap.unpaired import UnpairedResult as UnpairedResult
 from fastevals.infer.significance.corrections import adjust_pvalues as adjust_pvalues
 from fastevals.many.models import batch_auc as batch_auc
 from fastevals.many.models import batch_metrics as batch_metrics
+from fastevals.infer.bayes.bradley_terry import bayes_bradley_terry as bayes_bradley_terry
+from fastevals.infer.bayes.folds import bayes_correlated_t as bayes_correlated_t
+from fastevals.infer.bayes.hierarchical import bayes_hierarchical as bayes_hierarchical
+from fastevals.infer.bayes.signed_ranks import bayes_signed_rank as bayes_signed_rank
 from fastevals.infer.selection.bias_corrected import bbc_cv as bbc_cv
 from fastevals.measure.bias_variance.bias_variance import bias_variance as bias_variance
 from fastevals.split.training_sets import bias_variance_curve as bias_variance_curve
@@ -148,6 +156,7 @@ from fastevals.infer.delong.delong import delong_test as delong_test
 from fastevals.infer.delong.delong import delong_test_unpaired as delong_test_unpaired
 from fastevals.split.estimates.corrections import error_632 as error_632
 from fastevals.split.estimates.corrections import error_632_plus as error_632_plus
+from fastevals.infer.bayes.error_rate import error_rate_posterior as error_rate_posterior
 from fastevals.infer.significance.t_tests import error_rate_t_test as error_rate_t_test
 from fastevals.split.estimates.estimates import estimate_error as estimate_error
 from fastevals.split.estimates.fixed_predictions import evaluate_splits as evaluate_splits

@@ -79,6 +79,10 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     },
     "reliability_band": lambda **o: fe.reliability_band(RANKING, **o),
     "adjust_pvalues": lambda **o: fe.adjust_pvalues([0.1, 0.2], **o),
+    "bayes_bradley_terry": lambda **o: fe.bayes_bradley_terry(TABLE, higher_is_better=True, n_draws=2000, rng=0, **o),
+    "bayes_signed_rank": lambda **o: fe.bayes_signed_rank(
+        TABLE, "a", "b", rope=0.01, higher_is_better=True, n_draws=9, rng=0, **o
+    ),
     "bias_variance": lambda **o: fe.bias_variance([0, 1], [[0, 1], [1, 1]], **{"loss": "zero_one"} | o),
     "bias_variance_over_training_sets": lambda **o: fe.bias_variance_over_training_sets(
         mean, X, T, X, T, n_sets=2, **o

@@ -98,6 +98,17 @@ MAKE: dict[str, Callable[[], Any]] = {
     "mcnemar of equals": lambda: fastevals.mcnemar_test(Y, Y, Y),
     "mcnemar pairs": lambda: fastevals.pairwise_mcnemar_tests(Y, [Y, [0] * 8, [1] * 8]),
     "cochran": lambda: fastevals.cochran_q_test(Y, [Y, [0] * 8, [1] * 8]),
+    "posterior of a difference": lambda: fastevals.bayes_correlated_t(
+        RESULTS, 0, 1, rope=0.1, n_train=3, n_test=1, higher_is_better=False
+    ),
+    "posterior over data sets": lambda: fastevals.bayes_signed_rank(
+        RESULTS, 0, 1, rope=0.1, higher_is_better=False, n_draws=9, rng=0
+    ),
+    "strengths": lambda: fastevals.bayes_bradley_terry(RESULTS, higher_is_better=False, n_draws=2000, rng=0),
+    "posterior of wins": lambda: fastevals.bayes_bradley_terry(
+        RESULTS, higher_is_better=False, n_draws=2000, rng=0
+    ).between(0, 1),
+    "error rate": lambda: fastevals.error_rate_posterior(0, 10),
     "results": lambda: fastevals.Results(RESULTS, metric="rmse", n_train=90, n_test=10),
     "results with missing cells": lambda: fastevals.Results(
         {"u": {1: [0.5, "timeout"], "b": [0.25, 0.5]}}, missing="keep"

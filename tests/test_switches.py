@@ -51,6 +51,12 @@ CALLS: dict[str, Callable[..., Any]] = {
     "confidence_sequence": lambda **o: fe.confidence_sequence({"n_samples": [9], "value": [0], "variance": [1]}, **o),
     "gate": lambda **o: fe.gate({"y": Y, "s": S}, "roc_auc >= 0.1", label="y", score="s", **FEW, **o),
     "bootstrap": lambda **o: fe.bootstrap(RANKING, "roc_auc", **FEW, **o),
+    "bayes_bradley_terry": lambda **o: fe.bayes_bradley_terry(TABLE, n_draws=2000, rng=0, **o),
+    "bayes_correlated_t": lambda **o: fe.bayes_correlated_t(TWO, rope=0, n_train=9, n_test=1, **o),
+    "bayes_hierarchical": lambda **o: fe.bayes_hierarchical(
+        np.random.default_rng(0).random((3, 2, 5)), rope=0, n_train=9, n_test=1, n_draws=2000, rng=0, **o
+    ),
+    "bayes_signed_rank": lambda **o: fe.bayes_signed_rank(TWO, rope=0, n_draws=9, rng=0, **o),
     "bias_variance": lambda **o: fe.bias_variance(T, [T, T], **o),
     "batch_auc": lambda **o: fe.batch_auc(Y, TWO, **o),
     "bias_variance_curve": lambda **o: fe.bias_variance_curve(
@@ -113,7 +119,9 @@ METHODS = {
     "roc_curve": ("drop_intermediate", ()),
     "det_curve": ("drop_intermediate", ()),
 }
-FIELDS = {"rejected", "exact", "observed", "maximize", "normalize", "is_weighted"}  # methods of results
+FIELDS = {
+    "rejected", "exact", "observed", "maximize", "normalize", "is_weighted", "greater_is_better", "of_wins"
+}  # fmt: skip  # methods of results
 
 
 def switches() -> Iterator[tuple[str, str]]:

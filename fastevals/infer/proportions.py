@@ -198,15 +198,15 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:
-        low = _checked_quantile(betaincinv, betainc, rare, rest + 1, tail)
-        return low, _checked_quantile(betainccinv, betaincc, rare + 1, rest, tail)
+        low = checked_quantile(betaincinv, betainc, rare, rest + 1, tail)
+        return low, checked_quantile(betainccinv, betaincc, rare + 1, rest, tail)
 
     (low, high), (low_rest, high_rest) = ends(successes, failures), ends(failures, successes)
     often = successes > failures  # near 1 only the distance of a quantile from 1 is precise
     return np.where(often, 1 - high_rest, low), np.where(often, 1 - low_rest, high)
 
 
-def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
+def checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float | Floats) -> Floats:
     """Return the arguments at which a function of the beta distribution equals `tail`; NaN if there is none.
 
     SciPy's inverse is wrong for a = 1000 and b >= 10^8 (as of 1.17), and NaN for larger b (before 1.17). So its values
@@ -217,10 +217,10 @@ def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: f
     values = np.asarray(inverse(a, b, tail))
     with np.errstate(invalid="ignore"):
         right = np.abs(function(a, b, values) - tail) <= 1e-6 * tail
-    wrong = ~right & (a > 0) & (b > 0)
+    wrong, tails = ~right & (a > 0) & (b > 0), np.broadcast_to(tail, values.shape)
     for place in map(tuple, np.argwhere(wrong)):
 
-        def excess(log: float, a: float = a[place], b: float = b[place]) -> float:
+        def excess(log: float, a: float = a[place], b: float = b[place], tail: float = tails[place]) -> float:
             return float(function(a, b, np.exp(log)) - tail)
 
         values[place] = np.exp(brentq(excess, -700.0, 0.0, xtol=1e-14))

@@ -573,6 +573,8 @@ def _tests(data: _Data) -> None:
     import numpy as np
 
     from fastevals import (
+        bayes_bradley_terry,
+        bayes_hierarchical,
         cochran_q_test,
         friedman_test,
         mcnemar_test,
@@ -593,6 +595,9 @@ def _tests(data: _Data) -> None:
     results = np.random.default_rng(0).random((12, 3)).round(1)
     friedman_test(results)
     nemenyi_test(results)
+    bayes_bradley_terry(results, higher_is_better=True, n_draws=REPLICATES * 10, rng=0)
+    folds = np.random.default_rng(0).random((3, 2, 5))
+    bayes_hierarchical(folds, rope=0.1, n_train=4, n_test=1, higher_is_better=True, n_draws=REPLICATES * 10, rng=0)
     for test in ("wilcoxon", "sign"):
         pairwise_tests(results, test=test)
     wilcoxon_test(results[:, 0], results[:, 1])

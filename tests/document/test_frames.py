@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import subprocess
 import sys
@@ -242,6 +243,24 @@ def cells_of_results(result: Any) -> dict[str, Any]:
     }
 
 
+def pairs_by_strength(result: Any) -> dict[str, Any]:
+    """Return the columns of strengths of learners: pairs, with the stronger one first."""
+    order = sorted(range(len(result.learners)), key=lambda k: -result.strength[k])
+    first, second = zip(*itertools.combinations(order, 2), strict=True)
+    ahead, behind = (first, second), (second, first)
+    return {
+        "first": [result.learners[k] for k in first],
+        "second": [result.learners[k] for k in second],
+        "wins": result.wins[ahead],
+        "ties": result.ties[ahead],
+        "losses": result.wins[behind],
+        "win_probability": result.win_probability[ahead],
+        "better": result.better[ahead],
+        "equivalent": result.equivalent[ahead],
+        "worse": result.better[behind],
+    }
+
+
 OWN: dict[str, Any] = {
     "GainTables": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.bins]),
     "ScoreDrifts": lambda result: tables_of(result, [name for name, each in result.items() for _ in each.today]),
@@ -258,6 +277,11 @@ OWN: dict[str, Any] = {
     ),
     "PairEffects": effects_of_pairs,
     "Results": cells_of_results,
+    "BayesComparison": lambda result: {
+        "a": [result.a], "b": [result.b], **dict(zip(("low", "high"), result.credible_interval, strict=True))
+    },
+    "BradleyTerry": pairs_by_strength,
+    "ErrorRatePosterior": lambda result: dict(zip(("low", "high"), result.credible_interval, strict=True)),
     "McNemarPairs": lambda result: pairs_of(result) | {
         f"{name}_right": table
         for name, table in zip(

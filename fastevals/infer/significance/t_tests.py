@@ -240,7 +240,7 @@ def _t_test(
     first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
     compared = compare_two("difference in means", first, second)
-    estimate = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
+    estimate = t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
     return _t_decision(test, compared, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
@@ -270,7 +270,7 @@ def pairwise_t(
 ) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and mean differences for many pairs of learners, with measurements along the last axis."""
     n = a.shape[-1]
-    statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
+    statistic, effect, _ = t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
     return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
 
 
@@ -278,11 +278,11 @@ def pairwise_t_interval(
     a: Floats, b: Floats, alternative: Alternative, alpha: float, test_to_train: float = 0.0
 ) -> Interval[Floats]:
     """Return the intervals of mean differences for many pairs, with measurements along the last axis."""
-    _, effect, error = _t_statistic(scaled_differences(a, b), 1 / a.shape[-1] + test_to_train)
+    _, effect, error = t_statistic(scaled_differences(a, b), 1 / a.shape[-1] + test_to_train)
     return t_interval(effect, error, Null("t", (a.shape[-1] - 1,)), alternative, alpha)
 
 
-def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
+def t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
     """Return t, the mean difference and its standard error, the root of variance times `variance_factor`."""
     mean, error = _mean_and_error(scaled, variance_factor)
     return ratio(mean, error), in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
