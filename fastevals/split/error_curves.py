@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._options import show
+from fastevals._options import check_choice, show
 from fastevals._random import random_order, seed_key
 from fastevals.document.frames import Columns, make_columns
-from fastevals.infer.significance.t_tests import pairwise_t
+from fastevals.infer.significance.t_tests import mean_standard_error, pairwise_t_interval
 from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import (
     as_strata,
@@ -105,7 +106,9 @@ def validation_curve(
 
     Notes
     -----
-    The error of a value chosen from the curve is too optimistic; to choose a value, use `select_model`.
+    The error of a value chosen from the curve is too optimistic; to choose a value, use `select_model`. The frame says
+    how much worse each value is than the best, with an interval, and which values are within one standard error of it
+    (see `ErrorCurve.one_standard_error`).
 
     Examples
     --------
@@ -294,9 +297,10 @@ class ErrorCurve(Frozen):
 
         Notes
         -----
-        The test error is significantly larger if the corrected resampled t-test on the same splits rejects at level 1 -
-        `confidence_level`, separately for each value. With a single split there is no test, and only the best value is
-        labelled.
+        The test error is significantly larger if the interval of its difference from the best test error, by the
+        corrected resampled t on the same splits, is above zero. Intervals are separate for each value; they are in the
+        frame, as "difference", "difference_low" and "difference_high". With a single split there is no interval, and
+        only the best value is labelled.
         """
         if self.maximize is None or np.isnan(self.test.values).all():
             return ("",) * len(self.values)
@@ -310,19 +314,97 @@ class ErrorCurve(Frozen):
 
     def _worse_than(self, best: int) -> NDArray[np.bool_]:
         """Return which test values are significantly worse than the best one."""
-        worse = np.isinf(self.test.values)
+        _, low, high = self._differences(best)
+        return np.isinf(self.test.values) | ((high < 0) if self.maximize else (low > 0))
+
+    def _differences(self, best: int) -> tuple[Floats, Floats, Floats]:
+        """Return each test value minus the best one, and the ends of its interval; NaN for a single split."""
+        differences, low, high = (np.full(len(self.values), np.nan) for _ in range(3))
         per_split = self.test.per_split.reshape(len(self.values), -1)
         others = np.flatnonzero(np.isfinite(self.test.values) & (np.arange(len(self.values)) != best))
+        differences[best] = low[best] = high[best] = 0.0
         per_split = per_split[:, np.isfinite(per_split[[*others, best]]).all(axis=0)]
         if others.size and per_split.shape[1] > 1:
+            differences[others] = per_split[others].mean(axis=1) - per_split[best].mean()
             pair = per_split[others], np.broadcast_to(per_split[best], per_split[others].shape)
-            _, pvalues, _ = pairwise_t(*pair, "two-sided", self._test_to_train)
             alpha = check_confidence_level(self.confidence_level)[1]
-            worse[others] = pvalues < alpha
-        return worse
+            low[others], high[others] = pairwise_t_interval(*pair, "two-sided", alpha, self._test_to_train)
+        return differences, low, high
+
+    def one_standard_error(self, simplest: Literal["first", "last"] = "first") -> Any:
+        """Return the simplest value whose mean on test rows is within one standard error of the best mean.
+
+        Chance decides which of several good values has the best mean. This rule prefers the simplest of them, which
+        often overfits less.
+
+        Parameters
+        ----------
+        simplest : {"first", "last"}
+            Which end of `values`, in the given order, is the simplest: "first" for degrees of polynomials in ascending
+            order, "last" for ascending numbers of neighbours.
+
+        Returns
+        -------
+        object
+            One of `values`.
+
+        Raises
+        ------
+        ValueError
+            If `simplest` is unknown; if `best` raises; or if there is a single split, which shows no standard error.
+
+        Notes
+        -----
+        The standard error is that of the best mean, from Nadeau and Bengio's variance, as in the intervals. For folds
+        of a single cross-validation, it is about 1.4 times the standard deviation of the folds divided by the root of
+        their number, which Breiman et al. use [1]_; it does not shrink with the number of repetitions.
+
+        References
+        ----------
+        .. [1] Breiman, L., Friedman, J., Olshen, R. and Stone, C. (1984), "Classification and Regression Trees",
+           Wadsworth, section 3.4.3.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fastevals import KFold, validation_curve
+        >>> def polynomial(x, y, x_new, degree):
+        ...     return np.polyval(np.polyfit(x, y, degree), x_new)
+        >>> x = np.linspace(-1, 1, 40)
+        >>> y = x**2 + np.random.default_rng(3).normal(scale=0.1, size=40)
+        >>> curve = validation_curve(polynomial, x, y, KFold(5, rng=0), "mean_squared_error", parameter="degree",
+        ...                          values=range(1, 8))
+        >>> curve.best(), curve.one_standard_error()
+        (3, 2)
+        """
+        check_choice("simplest", simplest, ("first", "last"))
+        best = self._best()
+        places = np.flatnonzero(self._within_one_standard_error(best))
+        if not places.size:
+            raise ValueError(
+                f"one_standard_error needs several splits in which the {self.metric} of the best value is finite, "
+                f"got {np.count_nonzero(np.isfinite(self.test.per_split[best]))}"
+            )
+        return self.values[places[0] if simplest == "first" else places[-1]]
+
+    def _within_one_standard_error(self, best: int) -> NDArray[np.bool_]:
+        """Return which test values are within one standard error of the best; none if there is no standard error."""
+        own = self.test.per_split[best].ravel()
+        own = own[np.isfinite(own)]
+        if own.size < 2 or not math.isfinite(self.test.values[best]):
+            return np.zeros(len(self.values), dtype=np.bool_)
+        error = mean_standard_error(own, self._test_to_train)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(self.test.values - self.test.values[best]) <= error)
 
     def _columns(self) -> Columns:
         """Return a table's columns, with one row per value."""
+        compared: dict[str, NDArray[Any]] = {}
+        if self.parameter and self.maximize is not None and not np.isnan(self.test.values).all():
+            best = self._best()
+            names = "difference", "difference_low", "difference_high"
+            compared |= zip(names, self._differences(best), strict=True)
+            compared["within_one_standard_error"] = self._within_one_standard_error(best)
         return {
             **varied_column(self.parameter, self.values),
             **self.test.columns("test_"),
@@ -332,6 +414,7 @@ class ErrorCurve(Frozen):
                     "training_standard_deviation": self.training.standard_deviation,
                     "gap": self.gap,
                     "fit": self.fits if self.parameter else None,
+                    **compared,
                     "failure": [self.failures.get(k) for k in range(len(self.values))],
                 }
             ),

@@ -193,6 +193,53 @@ def test_only_what_is_worse_beyond_noise_fits_badly():
     assert sorted(alone.fits) == ["", "best"]  # one split cannot show the noise
 
 
+def within_one_standard_error(curve):
+    """Return which values are within one standard error of the best, for the folds of one cross-validation."""
+    best, folds = curve.values.index(curve.best()), curve.test.per_split[:, 0]
+    k = folds.shape[1]
+    error = np.std(folds[best], ddof=1) * math.sqrt(1 / k + 1 / (k - 1))
+    return [bool(abs(each.mean() - folds[best].mean()) <= error) for each in folds]
+
+
+@pytest.mark.parametrize("values", [[1, 11, 12, 180], [180, 12, 1, 11], [5]])
+@pytest.mark.parametrize("metric", [MSE, "r2"])
+def test_the_simplest_value_within_one_standard_error(metric, values):
+    x, y = data(200)
+
+    def nearest(x, y, x_new, k):
+        return np.array([y[np.argsort(abs(x - each))[:k]].mean() for each in x_new])
+
+    found = validation_curve(nearest, x, y, KFold(10, rng=0), metric, parameter="k", values=values)
+    within = within_one_standard_error(found)
+    frame = found.to_frame()
+    assert frame["within_one_standard_error"].tolist() == within
+    assert found.one_standard_error() == values[within.index(True)]
+    assert found.one_standard_error(simplest="last") == values[len(values) - 1 - within[::-1].index(True)]
+    best, folds = values.index(found.best()), found.test.per_split[:, 0]
+    for k, row in enumerate(frame.itertuples()):
+        test = corrected_resampled_t_test(folds[k], folds[best], n_train=9, n_test=1)
+        if k != best:
+            assert_allclose((row.difference_low, row.difference_high), test.confidence_interval, rtol=1e-9)
+            assert_allclose(row.difference, test.effect, rtol=1e-9)
+    assert frame["difference"][best] == 0
+
+
+def test_one_standard_error_needs_several_splits_and_a_direction():
+    x, y = data(40)
+    alone = validation_curve(polynomial, x, y, HoldOut(0.3, rng=0), MSE, parameter="degree", values=[1, 2])
+    with pytest.raises(ValueError, match=r"needs several splits in which the mean_squared_error .* finite, got 1"):
+        alone.one_standard_error()
+    assert alone.to_frame()["within_one_standard_error"].tolist() == [False, False]
+    unknown = validation_curve(
+        polynomial, x, y, KFold(4, rng=0), lambda a, b: a[0] - b[0], parameter="degree", values=[1, 2]
+    )
+    with pytest.raises(ValueError, match="maximize"):
+        unknown.one_standard_error()
+    assert "difference" not in unknown.to_frame()
+    with pytest.raises(ValueError, match="simplest must be one of 'first', 'last'; got 'least'"):
+        alone.one_standard_error(simplest="least")
+
+
 def test_training_sets_may_have_rows_more_than_once():
     x, y = data(40)
     found = learning_curve(mean, x, y, Twice(), MSE, train_sizes=[0.5, 1.0], rng=0)

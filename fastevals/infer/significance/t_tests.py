@@ -290,10 +290,15 @@ def t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floa
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
     """Return half the width of Nadeau and Bengio's interval for the mean."""
+    t = critical_value(Null("t", (values.size - 1,)), "two-sided", alpha)
+    return t * mean_standard_error(values, test_to_train)
+
+
+def mean_standard_error(values: Floats, test_to_train: float) -> float:
+    """Return the standard error of a mean over splits, by Nadeau and Bengio's variance."""
     scaled = scaled_differences(values, np.zeros_like(values))
     _, error = _mean_and_error(scaled, 1 / values.size + test_to_train)
-    t = critical_value(Null("t", (values.size - 1,)), "two-sided", alpha)
-    return t * float(in_own_unit(error, scaled.exponent))
+    return float(in_own_unit(error, scaled.exponent))
 
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
