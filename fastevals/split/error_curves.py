@@ -455,17 +455,17 @@ def _make_curve(
 ) -> ErrorCurve:
     outcomes = measured.outcomes(trials, **options)
     raise_if_all_failed(trials, outcomes)
-    splits = next((estimate._splits for estimate, _ in outcomes if estimate._splits is not None), None)
+    splits = next((estimate._splits for estimate, *_ in outcomes if estimate._splits is not None), None)
     return ErrorCurve(
         metric=measured.metric,
         parameter=parameter,
         values=tuple(values),
-        test=ErrorLine.from_estimates([estimate for estimate, _ in outcomes]),
-        training=ErrorLine.from_estimates([estimate.training for estimate, _ in outcomes if estimate.training]),
+        test=ErrorLine.from_estimates([each.estimate for each in outcomes]),
+        training=ErrorLine.from_estimates([each.estimate.training for each in outcomes if each.estimate.training]),
         maximize=measured.maximize,
         pos_label=measured.pos_label,
         confidence_level=measured.level,
-        failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
+        failures={k: str(each.failure) for k, each in enumerate(outcomes) if each.failure is not None},
         _test_to_train=0.0 if splits is None else float(np.sum(splits.n_test) / np.sum(splits.n_train)),
     )
 

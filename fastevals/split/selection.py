@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._distinct import sorted_unique
-from fastevals._options import _warn, check_integer, is_splitter, show
+from fastevals._options import _warn, as_flag, check_integer, is_splitter, show
 from fastevals._random import seed_key
+from fastevals.infer.selection.bias_corrected import BestConfiguration, bias_corrected_best, check_named_metric
 from fastevals.split.checks import as_share_or_count, check_direction, check_some_defined
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.fits import Fit
@@ -43,6 +44,7 @@ def select_model(
     splitter: Any = 5,
     test: Any = 0.2,
     nested: Any = None,
+    bias_correction: bool = False,
     groups: ArrayLike | None = None,
     pos_label: Any = None,
     labels: ArrayLike | None = None,
@@ -79,6 +81,10 @@ def select_model(
         Outer splits of a nested cross-validation, made from the training part (all rows if there is no test part). The
         whole selection is repeated on the training rows of each outer split, and the model it chooses is measured on
         the outer test rows.
+    bias_correction : bool
+        Whether to estimate the chosen candidate's performance from its predictions on the validation rows, corrected
+        for the choice, by `bbc_cv`. It needs no further fits, and validation splits that test each row once, such as
+        folds.
     groups : array-like of shape (n_samples,), optional
         The group of each row, if rows are clustered; none of the splits divides a group.
     pos_label, labels
@@ -146,6 +152,7 @@ def select_model(
         confidence_level=confidence_level,
     )  # fmt: skip
     better = check_direction("maximize", measured.metric, measured.maximize)
+    corrects = as_flag("bias_correction", bias_correction)
     maker = _SplitMaker(measured, int(seed_key("rng", rng)))
     held_out = None if test is None else maker.test_part(test)
     rows = np.arange(measured.n_samples) if held_out is None else held_out.train
@@ -158,7 +165,11 @@ def select_model(
         maker.split("splitter", splitter, inner, part, f"the {part.size} training rows of the outer split {k}")
         for k, (part, _) in enumerate(outer_pairs)
     ]
-    trials = [[Trial(candidate, each) for candidate in tried] for each in searches]
+    keeps = [corrects, *(False for _ in outer_pairs)]
+    if corrects:
+        check_named_metric(measured.metric, measured.spec)
+        _check_each_row_once("splitter", searches[0], rows)
+    trials = [[Trial(candidate, each, kept) for candidate in tried] for each, kept in zip(searches, keeps, strict=True)]
     outcomes = iter(measured.outcomes([each for search in trials for each in search], n_jobs=n_jobs, progress=progress))
     by_search = [list(islice(outcomes, len(tried))) for _ in searches]
 
@@ -172,11 +183,14 @@ def select_model(
     if held_out is not None:
         (measure,) = measured.fits([Fit(learner, *held_out, f"{choice}, the training part")], 1)
         test_value = measured.value(measure, "test part")
+    corrected = None
+    if corrects and len(tried) > 1:
+        corrected = _correct_choice(measured, tried, by_search[0], best, searches[0], rows, maker.key)
     whole = take_rows(X, None), take_rows(y, None)  # copies, so that later changes to the user's data have no effect
     model = _refit(choice, learner, *whole) if learner.is_estimator else None
     results = tuple(
         CandidateResult(each.choice, candidate_estimate, None if failure is None else str(failure))
-        for each, (candidate_estimate, failure) in zip(tried, by_search[0], strict=True)
+        for each, (candidate_estimate, failure, _) in zip(tried, by_search[0], strict=True)
     )
     return ModelSelection(
         metric=measured.metric,
@@ -188,6 +202,7 @@ def select_model(
         test_value=test_value,
         test_rows=None if held_out is None else held_out.test,
         nested=estimate,
+        corrected=corrected,
         model=model,
         _learner=learner,
         _data=None if learner.is_estimator else whole,
@@ -240,7 +255,7 @@ def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
 
 
 def _best_outcome(outcomes: Sequence[Outcome], maximize: bool) -> int | None:
-    return best_place(np.array([estimate.value for estimate, _ in outcomes]), maximize)
+    return best_place(np.array([estimate.value for estimate, *_ in outcomes]), maximize)
 
 
 def _estimate_nested(
@@ -264,7 +279,7 @@ def _estimate_nested(
     counts = [None if each is None else next(counted) for each in chosen]
     failures = []
     for k, (search, candidate, measure) in enumerate(zip(searches, chosen, counts, strict=True)):
-        tries = [(each, failure) for each, (_, failure) in zip(tried, search, strict=True)]
+        tries = [(each, failure) for each, (_, failure, _) in zip(tried, search, strict=True)]
         for each, failure in (*tries, (candidate, measure)):
             if each is not None and isinstance(failure, Failure):
                 failures.append(OuterFailure(k, each.choice, str(failure)))
@@ -274,6 +289,32 @@ def _estimate_nested(
     if missing:
         _warn_outer_splits(measured.metric, missing, len(counts), result.failed())
     return result
+
+
+def _correct_choice(
+    measured: Measurement,
+    tried: Sequence[Candidate],
+    outcomes: Sequence[Outcome],
+    best: int,
+    splits: SplitDesign,
+    rows: Rows,
+    key: int,
+) -> BestConfiguration | None:
+    """Return the chosen candidate's performance, corrected for the choice; None if no other candidate was fitted."""
+    tests = np.concatenate([pair.test for pair in splits.pairs()])
+    order = np.argsort(tests, kind="stable")
+    predictions = {
+        str(each.choice): np.concatenate(outcome.predicted)[order]
+        for each, outcome in zip(tried, outcomes, strict=True)
+        if outcome.predicted is not None
+    }
+    if len(predictions) < 2:
+        return None
+    groups = None if measured.groups is None else take_rows(measured.groups, tests[order])
+    return bias_corrected_best(
+        take_rows(measured.truth, tests[order]), predictions, measured.spec, best=str(tried[best].choice),
+        groups=groups, pos_label=measured.pos_label, rng=[key, 3], confidence_level=measured.level,
+    )  # fmt: skip
 
 
 def _refit(choice: Choice, learner: Learner, X: Any, y: Any) -> Any:
@@ -318,6 +359,16 @@ def _warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
     """Warn that no candidate could be measured in some outer splits."""
     why = f"; {failed}" if failed else ""
     _warn(f"{metric} has no value in {missing} of {n} outer splits, which are left out (n_undefined){why}")
+
+
+def _check_each_row_once(name: str, splits: SplitDesign, rows: Rows) -> None:
+    """Raise unless the splits test each row once, as `bias_correction` needs."""
+    tests = np.concatenate([pair.test for pair in splits.pairs()])
+    if tests.size != rows.size or sorted_unique(tests).size != rows.size:
+        raise ValueError(
+            f"{name} must test each row once with bias_correction=True, such as KFold(5); got {splits.n_splits} splits "
+            f"that test {tests.size} rows, {sorted_unique(tests).size} of them distinct, of {rows.size}"
+        )
 
 
 def _check_distinct_rows(name: str, rows: Rows) -> None:

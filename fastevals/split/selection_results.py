@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import listed, show
 from fastevals.document.frames import Columns, make_columns, stack
+from fastevals.infer.selection.bias_corrected import BestConfiguration
 from fastevals.results import Frozen
 from fastevals.split.checks import as_fitted_predictions, n_rows
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate
@@ -26,8 +27,8 @@ MOST_NAMED = 3  # candidates named in the text of a nested estimate
 class ModelSelection(Frozen):
     """Result of `select_model`.
 
-    The validation value of the chosen candidate is the best of many, and so too optimistic. `test_value` and `nested`
-    are not optimistic.
+    The validation value of the chosen candidate is the best of many, and so too optimistic. `test_value`, `nested` and
+    `corrected` are not optimistic.
 
     Attributes
     ----------
@@ -48,6 +49,8 @@ class ModelSelection(Frozen):
         The rows of the test part.
     nested : NestedEstimate or None
         Estimate of the whole selection, if requested.
+    corrected : BestConfiguration or None
+        Estimate of the chosen candidate's performance, corrected for the choice, if requested.
     model : estimator or None
         The chosen estimator, fitted to all rows; None for functions (see `predict`).
     pos_label : label or None
@@ -80,6 +83,7 @@ class ModelSelection(Frozen):
     test_value: float | None
     test_rows: NDArray[np.intp] | None
     nested: NestedEstimate | None
+    corrected: BestConfiguration | None
     model: Any
     _learner: Learner
     _data: tuple[Any, Any] | None
@@ -202,6 +206,9 @@ class ModelSelection(Frozen):
         lines = []
         if self.test_value is not None and self.test_rows is not None:
             lines.append(f"test part ({self.test_rows.size} rows): {format_column([self.test_value])[0]}")
+        if self.corrected is not None:
+            value, low, high = format_column([self.corrected.value, *self.corrected.confidence_interval])
+            lines.append(f"corrected for the choice, rows pooled: {value} [{low}, {high}]")
         if self.nested is not None:
             estimate = self.nested.estimate
             value, low, high = format_column([estimate.value, *estimate.confidence_interval])

@@ -136,14 +136,20 @@ class ErrorLine(Frozen):
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
 
 
-Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: estimate (NaN if a fit failed), first failure
-
-
 class Trial(NamedTuple):
-    """A candidate, and the splits to fit and measure it on."""
+    """A candidate, the splits to fit and measure it on, and whether to keep its predictions of test rows."""
 
     candidate: Candidate
     splits: SplitDesign
+    keeps: bool = False
+
+
+class Outcome(NamedTuple):
+    """A trial's estimate (NaN if a fit failed), its first failure, and the predictions of test rows if kept."""
+
+    estimate: ErrorEstimate
+    failure: Failure | None
+    predicted: list[NDArray[Any]] | None = None  # of each split
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,6 +197,16 @@ class Measurement:
         return self._task.positive
 
     @property
+    def truth(self) -> Any:
+        """The user's labels or numbers."""
+        return self._task.y
+
+    @property
+    def spec(self) -> Any:
+        """The parsed metric."""
+        return self._specs[self.metric]
+
+    @property
     def is_classification(self) -> bool:
         """Whether the metric is for predicted labels or for scores of classes."""
         return self._task.metric_sets[0].kind in ("labels", "scores")
@@ -208,18 +224,21 @@ class Measurement:
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
         """Fit each trial's candidate on all its splits, in one pass, and return the outcome of each trial."""
-        fits = (fit for candidate, splits in trials for fit in make_fits(candidate.learner, splits))
+        fits = (fit for trial in trials for fit in make_fits(trial.candidate.learner, trial.splits, keeps=trial.keeps))
         counted = iter(
             self.fits(
                 fits, sum(trial.splits.n_splits for trial in trials), keep_failures=True, n_jobs=n_jobs,
                 progress=as_flag("progress", progress),
             )
         )  # fmt: skip
-        return [self._outcome(list(islice(counted, splits.n_splits)), splits) for _, splits in trials]
+        return [self._outcome(list(islice(counted, each.splits.n_splits)), each) for each in trials]
 
-    def _outcome(self, counted: Sequence[SplitCounts | Failure], splits: SplitDesign) -> Outcome:
+    def _outcome(self, counted: Sequence[SplitCounts | Failure], trial: Trial) -> Outcome:
         failure = next((each for each in counted if isinstance(each, Failure)), None)
-        return (self.estimate(counted, splits) if failure is None else self._no_estimate(splits)), failure
+        if failure is not None:
+            return Outcome(self._no_estimate(trial.splits), failure)
+        predicted = [each.predicted[0] for each in counted if isinstance(each, SplitCounts) and each.predicted]
+        return Outcome(self.estimate(counted, trial.splits), None, predicted if trial.keeps else None)
 
     def _no_estimate(self, splits: SplitDesign) -> ErrorEstimate:
         return no_estimate(splits.shape, training=self._task.training)
@@ -241,7 +260,7 @@ class Measurement:
 
 def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) -> None:
     """Raise the first error if all trials failed."""
-    failures = [failure for _, failure in outcomes if failure is not None]
+    failures = [each.failure for each in outcomes if each.failure is not None]
     if len(failures) == len(outcomes):
         more = f"; all {len(outcomes)} candidates failed" if len(outcomes) > 1 else ""
         raise failures[0].noted(f"{trials[0].candidate.choice}, ", more)

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.model_selection import KFold as TheirKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from fastevals import UndefinedMetricWarning
+from fastevals import UndefinedMetricWarning, bbc_cv
 from fastevals.split.selection import select_model
 from fastevals.split.splitters.hold_out import HoldOut
 from fastevals.split.splitters.k_fold import KFold
@@ -590,3 +590,79 @@ def test_a_metric_that_is_undefined_on_the_test_part():
     with pytest.warns(UndefinedMetricWarning, match=r"r2 is undefined \(NaN\): on the 1 rows of the test part"):
         found = select_model(polynomial, x, y, "r2", grid={"degree": [1]}, test=Last(), rng=0)
     assert math.isnan(found.test_value)
+
+
+# The choice, corrected ------------------------------------------------------------------------------------------------
+
+
+def pooled(x, y, degree, folds):
+    """Return the predictions of each row by the fit that did not see it."""
+    predicted = np.empty(y.size)
+    for train, test in folds.split(x, y):
+        predicted[test] = polynomial(x[train], y[train], x[test], degree)
+    return predicted
+
+
+def test_correction_is_that_of_the_pooled_predictions() -> None:
+    x, y = data()
+    folds = KFold(4, rng=1)
+    found = select_model(
+        polynomial, x, y, MSE, grid={"degree": [1, 2, 4]}, splitter=folds, test=None, bias_correction=True, rng=0
+    )
+    predictions = {f"polynomial(degree={degree})": pooled(x, y, degree, folds) for degree in (1, 2, 4)}
+    assert_allclose(found.corrected.values, [np.mean((y - each) ** 2) for each in predictions.values()])
+    assert found.corrected.best == str(found.best)
+    other = bbc_cv(y, predictions, MSE, rng=0)
+    assert found.corrected.value == pytest.approx(other.value, rel=0.05)
+    assert found.corrected.value > found.corrected.apparent_value
+    assert "corrected for the choice" in found.table()
+
+
+def test_correction_names_the_candidate_that_folds_chose() -> None:
+    x, y = data(40, 3)
+    degrees = list(range(1, 9))
+    found = select_model(polynomial, x, y, MSE, grid={"degree": degrees}, bias_correction=True, rng=5)
+    assert found.corrected.best == str(found.best)
+    assert found.corrected.names == tuple(f"polynomial(degree={degree})" for degree in degrees)
+
+
+def test_correction_leaves_failed_candidates_out() -> None:
+    x, y = data()
+    found = select_model(polynomial, x, y, MSE, grid={"degree": [-1, 1, 2]}, bias_correction=True, rng=0)
+    assert len(found.corrected.names) == 2
+    alone = select_model(polynomial, x, y, MSE, grid={"degree": [-1, 2]}, bias_correction=True, rng=0)
+    assert alone.corrected is None
+
+
+def test_correction_of_classes_and_clusters() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = np.where(X[:, 0] + rng.normal(size=120) > 0, "yes", "no")
+    options = {"grid": {"C": [0.001, 1.0]}, "bias_correction": True, "rng": 0, "test": None}
+    scores = select_model(LogisticRegression(), X, y, "roc_auc", pos_label="yes", groups=np.arange(120) // 2, **options)
+    assert 0.5 < scores.corrected.value < 1
+    labels = select_model(LogisticRegression(), X, y, "accuracy", **options)
+    assert 0.5 < labels.corrected.value <= labels.corrected.apparent_value + 0.02
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"splitter": HoldOut(0.2, n_repeats=2, rng=0)}, "test each row once"),
+        ({"splitter": KFold(3, n_repeats=2, rng=0)}, "test each row once"),
+        ({"metric": squared, "maximize": False}, "metric must be a name"),
+        ({"bias_correction": "yes"}, "bias_correction"),
+    ],
+)
+def test_correction_refuses(options, message) -> None:
+    x, y = data()
+    arguments = {"metric": MSE, "grid": {"degree": [1, 2]}, "bias_correction": True, "rng": 0, **options}
+    calls = []
+
+    def counted(x, y, x_new, degree):
+        calls.append(degree)
+        return polynomial(x, y, x_new, degree)
+
+    with pytest.raises(ValueError, match=message):
+        select_model(counted, x, y, **arguments)
+    assert not calls

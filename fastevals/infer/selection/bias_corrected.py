@@ -229,10 +229,32 @@ def bbc_cv(
     --------
     See `BestConfiguration`.
     """
+    return bias_corrected_best(
+        y_true, predictions, metric, n_resamples=n_resamples, confidence_level=confidence_level,
+        stratified=stratified, groups=groups, pos_label=pos_label, labels=labels, rng=rng, progress=progress,
+    )  # fmt: skip
+
+
+def bias_corrected_best(
+    y_true: ArrayLike,
+    predictions: Any,
+    metric: Any,
+    *,
+    best: Any = None,
+    n_resamples: int = 1999,
+    confidence_level: float = 0.95,
+    stratified: bool = False,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    rng: Any = None,
+    progress: bool = False,
+) -> BestConfiguration:
+    """Return the result of `bbc_cv`; `best` names the configuration that was chosen by other means, such as folds."""
     settings = BootstrapSettings.checked(n_resamples, confidence_level, "percentile", "two-sided", rng)
     name, spec = parse_metric("metric", metric)
-    if not isinstance(spec, MetricSpec):
-        raise ValueError(f"metric must be a name or metric(...), whose direction is known, got the function {name}")
+    check_named_metric(name, spec)
+    assert isinstance(spec, MetricSpec)
     maximize = bool(as_direction("metric", name, None, is_greater_better(spec)))
     design = SamplingDesign(groups, None, as_flag("stratified", stratified), pos_label, labels=labels)
     sample, names = _sample_configurations(y_true, predictions, name, spec, design)
@@ -241,7 +263,7 @@ def bbc_cv(
     (replicates,) = sample.replicates_and_rest(
         settings.n_resamples, settings.key, progress=as_flag("progress", progress)
     )
-    place = _best(values[np.newaxis], maximize)[0]
+    place = int(_best(values[np.newaxis], maximize)[0]) if best is None else names.index(best)
     if place < 0:
         raise ValueError(f"metric must be defined for one of the configurations, but {name} is undefined for all")
     drawn, rest = replicates[:, 0], replicates[:, 1]
@@ -314,6 +336,12 @@ def _interval(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def check_named_metric(name: str, spec: Any) -> None:
+    """Raise if a metric is a user's function."""
+    if not isinstance(spec, MetricSpec):
+        raise ValueError(f"metric must be a name or metric(...), whose direction is known, got the function {name}")
 
 
 def _check_one_value(name: str, values: Floats, n: int) -> None:

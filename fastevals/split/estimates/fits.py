@@ -80,6 +80,7 @@ class Fit(NamedTuple):
     test: Rows | None
     description: str  # identifies the fit in errors
     is_extra: bool = False  # whether it is made only for an interval, so that training rows are not measured
+    keeps: bool = False  # whether to return the predictions of the test rows
 
 
 class SplitCounts(NamedTuple):
@@ -89,7 +90,7 @@ class SplitCounts(NamedTuple):
     training: list[Any]  # counts of the training rows; empty if they are not measured
     n_train: int
     n_test: int
-    predicted: list[NDArray[Any]] | None = None  # predictions, kept only if a fit to all rows is measured on all rows
+    predicted: list[NDArray[Any]] | None = None  # predictions, if they are kept or a fit to all rows is measured on all
     row_values: list[Floats] | None = None  # each metric of each test row, if requested; a set is (n_metrics, n_test)
 
 
@@ -122,8 +123,8 @@ class FitTask:
         if training:
             training_part = {kind: each[test.size :] for kind, each in predicted.items()}
             _, training_counts = self._counts(fit, training_part, train, "training rows")
-        n_train = _count_distinct(train)
-        return SplitCounts(counts, training_counts, n_train, test.size, row_values=by_row)
+        kept = [test_part[each.kind] for each in self.metric_sets] if fit.keeps else None
+        return SplitCounts(counts, training_counts, _count_distinct(train), test.size, kept, by_row)
 
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
@@ -138,11 +139,11 @@ class FitTask:
         return learner.predictions(self.X, self.y, train, self.X, new, kinds, self.positive)
 
 
-def make_fits(learner: Learner, splits: SplitDesign) -> Iterator[Fit]:
-    """Yield the fits of a learner to the training rows of all splits."""
+def make_fits(learner: Learner, splits: SplitDesign, *, keeps: bool = False) -> Iterator[Fit]:
+    """Yield the fits of a learner to the training rows of all splits; `keeps` keeps the predictions of test rows."""
     for number, (train, test) in enumerate(splits.pairs()):
         repeat, fold = divmod(number, splits.shape[1])
-        yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}")
+        yield Fit(learner, train, test, f"repetition {repeat}, fold {fold}", keeps=keeps)
 
 
 def describe_fit(fit: Fit) -> str:
