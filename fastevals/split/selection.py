@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from fastevals._distinct import sorted_unique
 from fastevals._options import _warn, as_flag, check_integer, is_splitter, show
 from fastevals._random import seed_key
-from fastevals.infer.selection.bias_corrected import BestConfiguration, bias_corrected_best, check_named_metric
+from fastevals.infer.selection.bias_corrected import BestConfiguration, as_named_metric, bias_corrected_best
 from fastevals.split.checks import as_share_or_count, check_direction, check_some_defined
 from fastevals.split.designs import SplitDesign
 from fastevals.split.estimates.fits import Fit
@@ -167,7 +167,7 @@ def select_model(
     ]
     keeps = [corrects, *(False for _ in outer_pairs)]
     if corrects:
-        check_named_metric(measured.metric, measured.spec)
+        as_named_metric(measured.metric, measured.spec)
         _check_each_row_once("splitter", searches[0], rows)
     trials = [[Trial(candidate, each, kept) for candidate in tried] for each, kept in zip(searches, keeps, strict=True)]
     outcomes = iter(measured.outcomes([each for search in trials for each in search], n_jobs=n_jobs, progress=progress))

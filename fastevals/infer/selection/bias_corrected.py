@@ -252,9 +252,8 @@ def bias_corrected_best(
 ) -> BestConfiguration:
     """Return the result of `bbc_cv`; `best` names the configuration that was chosen by other means, such as folds."""
     settings = BootstrapSettings.checked(n_resamples, confidence_level, "percentile", "two-sided", rng)
-    name, spec = parse_metric("metric", metric)
-    check_named_metric(name, spec)
-    assert isinstance(spec, MetricSpec)
+    name, parsed = parse_metric("metric", metric)
+    spec = as_named_metric(name, parsed)
     maximize = bool(as_direction("metric", name, None, is_greater_better(spec)))
     design = SamplingDesign(groups, None, as_flag("stratified", stratified), pos_label, labels=labels)
     sample, names = _sample_configurations(y_true, predictions, name, spec, design)
@@ -338,10 +337,11 @@ def _interval(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def check_named_metric(name: str, spec: Any) -> None:
-    """Raise if a metric is a user's function."""
+def as_named_metric(name: str, spec: Any) -> MetricSpec:
+    """Return a metric unchanged; raise if it is a user's function."""
     if not isinstance(spec, MetricSpec):
         raise ValueError(f"metric must be a name or metric(...), whose direction is known, got the function {name}")
+    return spec
 
 
 def _check_one_value(name: str, values: Floats, n: int) -> None:
