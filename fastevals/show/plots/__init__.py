@@ -31,6 +31,7 @@ from fastevals.show.plots.forest import plot_forest
 from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
 from fastevals.show.plots.performance_profile import plot_performance_profile
+from fastevals.show.plots.posterior import plot_posterior
 from fastevals.show.plots.pvalues import plot_pvalues
 from fastevals.show.plots.rank_distribution import plot_rank_distribution
 from fastevals.show.plots.saving import save_figure
@@ -57,6 +58,7 @@ __all__ = [
     "plot_lift",
     "plot_null",
     "plot_performance_profile",
+    "plot_posterior",
     "plot_precision_recall",
     "plot_pvalues",
     "plot_rank_distribution",
