@@ -29,6 +29,8 @@ CENTRE = (0.5, HEIGHT / 3)
 CELLS_ACROSS = 60  # hexagons along a side of the triangle
 ROOM = 0.15  # next to the triangle, in sides
 LETTERS_ACROSS = 24  # of a name at a corner
+DARKNESS_POWER = 0.4  # of the number of draws: many draws may be in one corner
+POINTS = 400  # of a density
 PALEST = 0.12  # of a hexagon with draws
 SHOWN_TAIL = 0.0005  # posterior probability left out on each side of a density
 BARS = 60
@@ -122,7 +124,7 @@ def _draw_density(picture: Picture, result: BayesComparison) -> None:
     rope_low, rope_high = _ends(result)
     reach = posterior.interval(1 - 2 * SHOWN_TAIL)
     low, high = min(reach.low, 1.2 * rope_low), max(reach.high, 1.2 * rope_high)
-    x = sorted_union(np.linspace(low, high, picture.columns), [rope_low, rope_high])
+    x = sorted_union(np.linspace(low, high, POINTS), [rope_low, rope_high])
     y = np.asarray(posterior.pdf(x))
     for start, end, look in _looks(result, result.greater_is_better):
         inside = (x >= start) & (x <= end)
@@ -156,14 +158,15 @@ def _draw_histogram(picture: Picture, result: BayesComparison) -> None:
 # The triangle ---------------------------------------------------------------------------------------------------------
 def _draw_triangle(ax: Any, result: BayesComparison) -> None:
     """Draw the shares of each draw as a point in a triangle, with the probabilities at its corners."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_rgb
 
     shares = result.shares()
     x, y = shares[:, 2] + shares[:, 1] / 2, shares[:, 1] * HEIGHT
     ink = np.array(to_rgb(FIRST.color))
     shades = LinearSegmentedColormap.from_list("draws", [tuple(1 - PALEST * (1 - ink)), tuple(ink)])
     size = (CELLS_ACROSS, round(CELLS_ACROSS * HEIGHT / math.sqrt(3)))
-    ax.hexbin(x, y, gridsize=size, extent=(0.0, 1.0, 0.0, HEIGHT), mincnt=1, cmap=shades, linewidths=0.2, zorder=2)
+    options: dict[str, Any] = {"cmap": shades, "norm": PowerNorm(DARKNESS_POWER), "linewidths": 0.2, "zorder": 2}
+    ax.hexbin(x, y, gridsize=size, extent=(0.0, 1.0, 0.0, HEIGHT), mincnt=1, **options)
     corners = np.array([(0.0, 0.0), (0.5, HEIGHT), (1.0, 0.0), (0.0, 0.0)])
     ax.plot(*corners.T, color="black", linewidth=1.2, zorder=3, label="_triangle")
     for side in ((0.5, 0.0), (0.25, HEIGHT / 2), (0.75, HEIGHT / 2)):
