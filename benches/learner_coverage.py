@@ -1,7 +1,7 @@
-"""Coverage of intervals for a learner's error; ``python -m benches.learner_coverage 1000 100`` adds data sets.
+"""Coverage of intervals for a learner's error; ``python -m benches.learner_coverage results.json 100 200`` measures it.
 
-Its arguments are the number of data sets per distribution, the number of rows, and names of distributions (by default
-all). Results are added to ``history/learner_coverage.json``; without arguments, the tables of docs are printed.
+Its arguments are a file, the number of rows, and the number of data sets per distribution. Results are added to the
+file; data sets that are in it are not measured again. With only a file, the tables in the documentation are printed.
 
 The simulated distributions are those of Schulz-Kümpel et al. (2024), arXiv 2409.18836. Rows of breast cancers and of
 diabetes are drawn from scikit-learn's data sets with replacement, and blurred with normal noise, so that the
@@ -20,13 +20,13 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from benches.history import FOLDER
 from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut
 from fastevals._compile.jit import kernel
 from fastevals.infer.significance.t_tests import corrected_t_margin
@@ -43,7 +43,6 @@ from fastevals.split.estimates.intervals import (
 )
 from fastevals.split.splitters.base import Pair
 
-PATH = FOLDER / "learner_coverage.json"
 SEED, ALPHA, Z = 20261127, 0.05, 1.959963984540054
 N_TRUTH = 10_000
 K, N_REPEATS, N_HOLD_OUTS, N_REPLICATES = 10, 10, 15, 200
@@ -193,6 +192,20 @@ def _grow(order: Any, X: Any, y: Any, weights: Any, depth: int, least: float, sm
             out[b, r] = (total[node[r]] + smooth) / (size[node[r]] + 2 * smooth)
 
 
+METHODS = (
+    "10-fold, corrected t",
+    "10 x 10-fold, corrected t",
+    "15 hold-outs, corrected t",
+    "15 hold-outs, conservative z",
+    "10-fold, Wald",
+    "10 x 10-fold, Wald",
+    "leave-one-out, Wald",
+    "10 x 10-fold, nested",
+    "200 out-of-bag, corrected t",
+    "200 out-of-bag, jackknife",
+    ".632+, corrected t",
+    ".632+, jackknife",
+)
 LEARNERS = {"linear": linear, "10 nearest": nearest, "tree": tree}
 
 
@@ -295,24 +308,21 @@ def intervals(splits: Splits, tested: list[Floats], losses: Floats, no_informati
     }
     z_error = halves_error(halves[:, 1].reshape(HALVINGS, 2, N_HOLD_OUTS))
     first = values["folds"][:K]
-    return {
-        "10-fold, corrected t": Ends(first.mean(), corrected_t_margin(first, 1 / (K - 1), ALPHA)),
-        "10 x 10-fold, corrected t": Ends(
-            values["folds"].mean(), corrected_t_margin(values["folds"], 1 / (K - 1), ALPHA)
-        ),
-        "15 hold-outs, corrected t": Ends(
-            values["hold-outs"].mean(), corrected_t_margin(values["hold-outs"], 1 / (K - 1), ALPHA)
-        ),
-        "15 hold-outs, conservative z": Ends(values["hold-outs"].mean(), Z * z_error),
-        "10-fold, Wald": Ends(first.mean(), Z * wald_errors(by_fold[None, :1])[0]),
-        "10 x 10-fold, Wald": Ends(values["folds"].mean(), Z * wald_errors(by_fold[None])[0]),
-        "leave-one-out, Wald": Ends(single[:, 1].mean(), Z * wald_errors(single[None, None])[0]),
-        "10 x 10-fold, nested": Ends(float(bates.value or 0), Z * bates.standard_error),
-        "200 out-of-bag, corrected t": Ends(out, margins["t"]),
-        "200 out-of-bag, jackknife": Ends(out, margins["jackknife"]),
-        ".632+, corrected t": Ends(plus, margins["t"] * plus / out),
-        ".632+, jackknife": Ends(plus, margins["jackknife"] * plus / out),
-    }
+    ends = (
+        Ends(first.mean(), corrected_t_margin(first, 1 / (K - 1), ALPHA)),
+        Ends(values["folds"].mean(), corrected_t_margin(values["folds"], 1 / (K - 1), ALPHA)),
+        Ends(values["hold-outs"].mean(), corrected_t_margin(values["hold-outs"], 1 / (K - 1), ALPHA)),
+        Ends(values["hold-outs"].mean(), Z * z_error),
+        Ends(first.mean(), Z * wald_errors(by_fold[None, :1])[0]),
+        Ends(values["folds"].mean(), Z * wald_errors(by_fold[None])[0]),
+        Ends(single[:, 1].mean(), Z * wald_errors(single[None, None])[0]),
+        Ends(float(bates.value or 0), Z * bates.standard_error),
+        Ends(out, margins["t"]),
+        Ends(out, margins["jackknife"]),
+        Ends(plus, margins["t"] * plus / out),
+        Ends(plus, margins["jackknife"] * plus / out),
+    )
+    return dict(zip(METHODS, ends, strict=True))
 
 
 def no_information(y: Floats, predicted: Floats) -> dict[str, float]:
@@ -339,23 +349,67 @@ def measure(distribution: str, n: int, number: int) -> Iterator[tuple[str, str, 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
+Found = dict[str, list[list[float]]]  # by distribution, rows, learner and loss: the true error, then values and margins
 
-def add(n_sets: int, n: int, distributions: list[str]) -> None:
-    """Measure more data sets, and write the results after every tenth."""
-    found: dict[str, list[list[float]]] = json.loads(PATH.read_text()) if PATH.exists() else {}
-    done = {key.split("; ")[0]: len(each) for key, each in found.items() if key.split("; ")[1] == str(n)}
+
+def add(path: Path, n: int, n_sets: int) -> None:
+    """Measure data sets, and write the results after every fifth."""
+    found: Found = json.loads(path.read_text()) if path.exists() else {}
     for number in range(n_sets):
-        for distribution in distributions:
-            if number < done.get(distribution, 0):
+        for distribution in DISTRIBUTIONS:
+            if any(key.startswith(f"{distribution}; {n}; ") and len(each) > number for key, each in found.items()):
                 continue
             for learner, loss, truth, ends in measure(distribution, n, number):
-                row = [truth, *(part for each in ends.values() for part in each)]
+                row = [truth, *(float(part) for each in ends.values() for part in each)]
                 found.setdefault(f"{distribution}; {n}; {learner}; {loss}", []).append([float(f"{x:.5g}") for x in row])
-        if number % 10 == 9:
-            PATH.write_text(json.dumps(found))
+        if number % 5 == 4:
+            path.write_text(json.dumps(found))
             print(number + 1, flush=True)
 
 
+class Counts(NamedTuple):
+    """How often intervals contain an error, and their mean width, for one distribution, learner and loss."""
+
+    of_mean: Floats  # covers the mean error over training sets, of shape (n_methods, n_sets)
+    of_fit: Floats  # covers the error of the fit to these rows
+    width: Floats
+
+    @classmethod
+    def of(cls, rows: list[list[float]]) -> Counts:
+        """Count the results of one distribution, learner and loss."""
+        table = np.array(rows)
+        truth, values, margins = table[:, 0], table[:, 1::2].T, table[:, 2::2].T
+        of_mean, of_fit = (np.abs(values - each) <= margins for each in (truth.mean(), truth))
+        return cls(of_mean.mean(axis=1), of_fit.mean(axis=1), 2 * margins.mean(axis=1))
+
+
+def print_table(found: Found, n: int) -> None:
+    """Print the coverage of each method in %, for the mean error and for the fit's error, over all and by part."""
+    cells = {tuple(key.split("; ")): Counts.of(each) for key, each in found.items()}
+    cells = {key: each for key, each in cells.items() if key[1] == str(n)}
+    n_sets = len(found[next(key for key in found if f"; {n}; " in key)])
+    losses = dict.fromkeys(key[3] for key in cells)
+    print(f"{n} rows, {n_sets} data sets of each distribution:\n")
+    print(f"| splits and interval | all | {' | '.join([*LEARNERS, *losses])} | lowest | width |")
+    print(f"|---|{'---|' * (len(LEARNERS) + len(losses) + 3)}")
+    for k, method in enumerate(METHODS):
+        parts: list[Callable[[tuple[str, ...]], bool]] = [lambda key: True]
+        parts += [lambda key, name=name: name in key for name in (*LEARNERS, *losses)]  # type: ignore[misc]
+        shown = []
+        for part in parts:
+            both = [[each[j][k] for key, each in cells.items() if part(key)] for j in (0, 1)]
+            shown.append(" / ".join(f"{100 * np.mean(each):.0f}" for each in both))
+        lowest = min(each.of_mean[k] for each in cells.values())
+        widths = [each.width[k] / each.width[0] for each in cells.values()]
+        print(f"| {method} | {' | '.join(shown)} | {100 * lowest:.0f} | {np.mean(widths):.2f} |")
+    print()
+
+
 if __name__ == "__main__":
+    path = Path(sys.argv[1])
     if len(sys.argv) > 2:
-        add(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] or list(DISTRIBUTIONS))
+        add(path, *map(int, sys.argv[2:]))
+    else:
+        found = json.loads(path.read_text())
+        for n in sorted({int(key.split("; ")[1]) for key in found}):
+            print_table(found, n)
