@@ -32,10 +32,11 @@ from fastevals._validation.arrays import (
     plain_text,
     row_labels,
 )
+from fastevals._validation.result_text import ReadCells, is_text, join_recognised, read_cells
 from fastevals._validation.wide_tables import (
-    as_results,
-    check_no_summaries,
+    explain_summaries,
     find_long_form,
+    find_summaries,
     holds_text,
     is_unnamed,
     tells_rows_apart,
@@ -47,12 +48,14 @@ class ResultTable(NamedTuple):
 
     Algorithms have the names of a mapping's or frame's columns, or numbers; rows have names if a frame names them. If
     results are estimates, all algorithms have the same metric and splits, and `measured` is the first one's results.
+    `notes` say what was recognised or left out.
     """
 
     values: NDArray[np.float64]
     algorithms: tuple[Any, ...]
     datasets: tuple[Any, ...] | None
     measured: Measurements | None = None
+    notes: tuple[str, ...] = ()
 
     def higher_is_better(self, given: bool | None) -> bool:
         """Return whether higher results are better: by the metric of estimates, by the argument, or True by default.
@@ -78,14 +81,17 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
         table: ResultTable = values._result_table(name)
         return _checked_table(name, table, least_rows)
     columns, datasets = named_columns(name, values), None
+    notes: tuple[str, ...] = ()
     if columns and is_frame(values):
-        columns, datasets = _without_names(name, columns, row_labels(values))
+        columns, datasets, notes = _without_names(name, columns, row_labels(values))
     measured = as_estimates(name, columns or {})
     if columns is not None:
         columns |= {key: each.values for key, each in measured.items()}
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least two algorithms")
-        arrays = {key: as_results(f"{name}[{key!r}]", column) for key, column in columns.items()}
+        read = {key: _read_column(f"{name}[{key!r}]", column) for key, column in columns.items()}
+        notes = (*notes, *join_recognised(name, read))
+        arrays = {key: each.values for key, each in read.items()}
         (first, reference), *others = arrays.items()
         for key, column in others:
             if column.size != reference.size:
@@ -94,7 +100,7 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
                     "each algorithm must have a result on each data set"
                 )
         algorithms: tuple[Any, ...] = tuple(arrays)
-        results = np.stack([_as_floats(f"{name}[{key!r}]", column) for key, column in arrays.items()], axis=1)
+        results = np.stack([*arrays.values()], axis=1)
     elif holds_estimates(values):
         raise ValueError(f"{name} must be a mapping of learners' names to estimates, got a {type(values).__name__}")
     else:
@@ -106,8 +112,13 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
         results = _as_floats(name, array)
         algorithms = tuple(range(results.shape[1]))
     return _checked_table(
-        name, ResultTable(results, algorithms, datasets, next(iter(measured.values()), None)), least_rows
+        name, ResultTable(results, algorithms, datasets, next(iter(measured.values()), None), notes), least_rows
     )
+
+
+def _read_column(name: str, column: Any) -> ReadCells:
+    """Return a column of results, given as numbers or as text with a number in each cell."""
+    return read_cells(name, column) if is_text(column) else ReadCells(_as_floats(name, as_scores(name, column)))
 
 
 def _checked_table(name: str, table: ResultTable, least_rows: int) -> ResultTable:
@@ -123,18 +134,25 @@ def _checked_table(name: str, table: ResultTable, least_rows: int) -> ResultTabl
 
 def _without_names(
     name: str, columns: dict[Any, Any], datasets: tuple[Any, ...] | None
-) -> tuple[dict[Any, Any], tuple[Any, ...] | None]:
-    """Return a frame's columns of results, and the names of its rows from a column or its index."""
+) -> tuple[dict[Any, Any], tuple[Any, ...] | None, tuple[str, ...]]:
+    """Return a frame's columns of results, the names of its rows from a column or its index, and notes.
+
+    Rows that summarise other rows are left out.
+    """
     if (long := find_long_form(columns)) is not None and len(long.results) == 1:
-        raise ValueError(f"{name} has {long.explain()}")
+        raise ValueError(f"{name} has {long.explain()}, or pass fastevals.Results({name})")
     for key in [each for each in columns if is_unnamed(each) and tells_rows_apart(columns[each])]:
         datasets = tuple(np.asarray(columns.pop(key)).tolist())
     first = next(iter(columns), None)
     if first is not None and holds_text(columns[first]):
         datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first), dtype=object))
-    if datasets is not None:
-        check_no_summaries(name, datasets)
-    return columns, datasets
+    summaries = [] if datasets is None else find_summaries(datasets)
+    if not summaries or datasets is None:
+        return columns, datasets, ()
+    kept = [row for row in range(len(datasets)) if row not in summaries]
+    note = explain_summaries(datasets[row] for row in summaries)
+    columns = {key: np.asarray(column)[kept] for key, column in columns.items()}
+    return columns, tuple(datasets[row] for row in kept), (note,)
 
 
 def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:

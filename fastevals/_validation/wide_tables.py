@@ -8,15 +8,15 @@ algorithm, which must be pivoted first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._options import row_at, show
-from fastevals._validation.arrays import as_scores, first_text, is_number
+from fastevals._options import show
+from fastevals._validation.arrays import first_text, is_number
 
 UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # in CSV files, in pandas, in Parquet
 NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|repeat|seed|run)", re.IGNORECASE)
@@ -29,7 +29,6 @@ SUMMARY = re.compile(
 )
 RESULT = re.compile(r"\W*(\d[\d.,' ]*|[.,]\d+)(e[+-]?\d+)?\W*((±|\+/?-|\().*)?", re.IGNORECASE)  # with text around it
 CELLS = 200  # cells read to decide whether text holds results
-HINT = "a cell is one number, without %, marks or a deviation"
 
 
 def holds_text(column: Any) -> bool:
@@ -51,18 +50,6 @@ def tells_rows_apart(column: Any) -> bool:
     return values.dtype.kind in "iu" and sorted_unique(values).size == values.size
 
 
-def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
-    """Return a column of numbers; for text, raise with the first cell that is not a number."""
-    if holds_text(column) and len(column):
-        cells = np.asarray(column, dtype=object)
-        row = first_text(cells)
-        seen, rule = show(str(cells[row or 0])), f"; {hint}"
-        if row is None:
-            seen, rule = f"text, {seen}", ""
-        raise ValueError(f"{name} must hold numbers, but has {seen} at {row_at(row or 0)}{rule}")
-    return as_scores(name, column)
-
-
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
     """Return whether a text column holds results: numbers, possibly with text around them.
 
@@ -82,13 +69,10 @@ def find_summaries(names: Iterable[Any]) -> list[int]:
     return rows if 2 * len(rows) <= len(called) else []
 
 
-def check_no_summaries(shown: str, names: Sequence[Any] | NDArray[Any]) -> None:
-    """Raise if a row of a table is a summary of other rows, judging by its name."""
-    for row in find_summaries(names):
-        raise ValueError(
-            f"{shown} must have a row for each data set, but {row_at(row)} is {show(str(names[row]).strip())}, by "
-            "its name a summary of other rows: leave it out, or rename it if it is a data set"
-        )
+def explain_summaries(names: Iterable[Any], of: str = "data sets") -> str:
+    """Return a note that rows with these names are left out."""
+    left_out = dict.fromkeys(show(each) for each in names)
+    return f"Rows that summarise other {of} are left out: {', '.join(left_out)}."
 
 
 class LongForm(NamedTuple):

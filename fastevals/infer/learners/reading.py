@@ -23,7 +23,15 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.result_text import ReadCells, holds_result_text, is_text, join_recognised, read_cells
 from fastevals._validation.tables import MeasuredSplits, Measurements, check_same_splits, holds_estimates
-from fastevals._validation.wide_tables import ALGORITHMS, find_long_form, find_summaries, is_unnamed, tells_rows_apart
+from fastevals._validation.wide_tables import (
+    ALGORITHMS,
+    explain_summaries,
+    find_long_form,
+    find_summaries,
+    holds_results,
+    is_unnamed,
+    tells_rows_apart,
+)
 from fastevals.reading.columns import read_columns
 from fastevals.reading.sources import is_path
 
@@ -33,7 +41,7 @@ Metric = str | None
 Columns = Mapping[Any, Any]
 
 OF_ROLES = {  # how columns in long form are called
-    "dataset": re.compile(r"(data[ _.-]?sets?|data|tasks?|problems?)([ _.-]?(name|id))?", re.IGNORECASE),
+    "dataset": re.compile(r"((data[ _.-]?)?sets?|data|tasks?|problems?)([ _.-]?(name|id))?", re.IGNORECASE),
     "learner": re.compile(rf"({ALGORITHMS.pattern}|clfs?)([ _.-]?(name|id))?", re.IGNORECASE),
     "fold": re.compile(r"(cv[ _.-]?)?(folds?|splits?)([ _.-]?(id|idx|index|no|nr|number))?", re.IGNORECASE),
     "repeat": re.compile(
@@ -340,9 +348,8 @@ def _from_columns(columns: Columns, index: tuple[Any, ...] | None, roles: Roles)
     if summaries:
         kept[summaries] = False
         assert named is not None
-        left_out = list(dict.fromkeys(show(named[row]) for row in summaries))
         of = "learners" if layout.is_transposed else "data sets"
-        notes.append(f"Rows that summarise other {of} are left out: {', '.join(left_out)}.")
+        notes.append(explain_summaries((named[row] for row in summaries), of))
     rows = np.flatnonzero(kept)
     cells = {key: read_cells(f"column {key!r}", columns[key]) for key in layout.results}
     cells = {
@@ -471,7 +478,9 @@ def find_layout(columns: Columns, roles: Roles) -> _Layout:
     if not dataset and (found := recognise("dataset")) is not None:
         dataset = (found,)
     texts = [key for key in free if is_text(columns[key])]
-    names = [key for key in texts if not holds_result_text(_objects(columns[key]))]
+    n_numeric = sum(not is_text(columns[key]) for key in free)
+    first = next(iter(columns), None) if n_numeric > 1 else None  # it may name data sets by numbers, such as 10 %
+    names = [key for key in texts if not _are_results(columns[key], key == first)]
     if not dataset and "learner" not in used and len(names) > 1 and not any(map(_means_learners, names)):
         long = find_long_form({key: columns[key] for key in free})
         if long is not None and len(long.results) == 1:
@@ -510,6 +519,12 @@ def find_layout(columns: Columns, roles: Roles) -> _Layout:
         and len({*map(str, _objects(columns[learner]))}) == len(columns[learner])
     )
     return _Layout(dataset, learner, used["fold"], used["repeat"], metric, results, unused, is_transposed)
+
+
+def _are_results(column: Any, is_first: bool) -> bool:
+    """Return whether text holds results instead of names; numbers in the first column may be names."""
+    cells = _objects(column)
+    return holds_results(cells, True) if is_first else holds_result_text(cells)
 
 
 def _means_learners(name: Any) -> bool:

@@ -260,10 +260,10 @@ class Results(Frozen):
         if len(self.datasets) > 1:
             means = self.means
             measured = Measurements(means[:, 0], means.shape[:1], None, self.metric, self.greater_is_better)
-            return ResultTable(means, self.learners, self.datasets, measured)
+            return ResultTable(means, self.learners, self.datasets, measured, self.notes)
         rows = self.values[0].reshape(len(self.learners), -1).T
         measured = Measurements(rows[:, 0], self.values.shape[2:], self._splits(0), self.metric, self.greater_is_better)
-        return ResultTable(rows, self.learners, None, measured)
+        return ResultTable(rows, self.learners, None, measured, self.notes)
 
     def __repr__(self) -> str:
         n_datasets, n_learners, *splits = self.values.shape

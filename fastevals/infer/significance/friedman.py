@@ -172,6 +172,7 @@ def friedman_test(
         chi_square=chi_square,
         f_statistic=f_statistic,
     )
+    result = replace(result, conclusion=" ".join([result.conclusion, *table.notes]))
     never = chance_of_infinity is not None and not result.rejected
     return replace(result, critical_value=math.inf) if never else result
 

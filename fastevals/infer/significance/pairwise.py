@@ -92,6 +92,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         Description of `effect`.
     value : float
         The effect under the null hypothesis.
+    notes : tuple of str
+        What was recognised, left out or replaced in the results.
     conclusion : str
         Which pairs differ, in words.
 
@@ -117,6 +119,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     alpha: float
     what: str
     value: float
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -178,7 +181,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def conclusion(self) -> str:
         """Which pairs differ, in words."""
         if len(self) == 1:
-            return self[0].conclusion  # type: ignore[no-any-return]
+            return " ".join([self[0].conclusion, *self.notes])
         side = {"less": -1, "greater": 1, "two-sided": 0}[self.alternative]
         compared, test = compare_two(self.what, "the first", "the second"), self._adjusted_test().removeprefix("the ")
         n, n_rejected, n_undefined = len(self), int(self.rejected.sum()), int(np.isnan(self.pvalue).sum())
@@ -203,7 +206,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             said.append(as_sentence(f"{nothing} in any of the {n} pairs ({test}{smallest})", self.alpha))
         if n_undefined:
             said.append(as_sentence(f"{self.test} is undefined for {n_undefined} of {n} pairs", USUAL_ALPHA))
-        return " ".join([*said, *filter(None, [self._caution()])])
+        return " ".join([*said, *filter(None, [self._caution(), *self.notes])])
 
     def _compared(self, first: int, second: int) -> Compared:
         """Return the words for a pair, given as indices into `names`."""
@@ -596,6 +599,7 @@ def pairwise_tests(
         MeasuredPairs, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),
         what=pair_test.what, value=pair_test.value, correction=correction, alternative=alternative, alpha=alpha,
         _values=columns, _test=test, _options=checked, _test_to_train=_test_to_train(table, test, checked),
+        notes=table.notes,
     )  # fmt: skip
 
 

@@ -346,7 +346,7 @@ def _compare_ranks(
         RankComparison, test, table.algorithms, pairs, (statistic, 2 * ndtr(-np.abs(statistic)), effect),
         what="difference in mean rank", correction=correction, alternative="two-sided", alpha=alpha,
         mean_ranks=ranks.mean_ranks, critical_difference=-float(ndtri(level / 2)) * error, n_datasets=n,
-        control=control,
+        control=control, notes=table.notes,
     )  # fmt: skip
     return compared
 

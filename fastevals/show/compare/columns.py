@@ -12,21 +12,22 @@ from fastevals._choices import PostHoc
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._naming import option
-from fastevals._options import check_choice, check_number
+from fastevals._options import check_choice, check_number, row_at, show
 from fastevals._text import printable
-from fastevals._validation.arrays import check_finite
+from fastevals._validation.arrays import as_scores, check_finite
+from fastevals._validation.result_text import ReadCells, join_recognised, read_cells
 from fastevals._validation.wide_tables import (
-    HINT,
     NUMBERED,
-    as_results,
-    check_no_summaries,
+    explain_summaries,
     find_long_form,
+    find_summaries,
     holds_results,
     holds_text,
     is_unnamed,
     tells_rows_apart,
 )
 from fastevals.counting.labels import rows_by_code
+from fastevals.infer.learners.results import Results
 from fastevals.reading.columns import NamedColumns, columns_by_role
 from fastevals.reading.sources import check_columns
 from fastevals.show.compare.blocks import ComparisonOptions, measure_block
@@ -51,15 +52,11 @@ def compare_result_columns(
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
-    texts = [name for name, column in columns.items() if holds_text(column) and name not in called]
+    columns, notes = _without_long_form(columns, options)
     algorithms = _choose_algorithms(columns, called, options, option(control))
     options = options._replace(posthoc=_choose_posthoc(algorithms, options))
-    for name in algorithms:
-        shown = called.get(name, f"column {name!r}")
-        check_finite(shown, as_results(shown, columns[name]))
-    for name in [*options.dataset, *texts]:
-        if holds_text(columns[name]):
-            check_no_summaries(called.get(name, f"column {name!r}"), columns[name])
+    texts = [name for name in columns if name not in (*called, *algorithms) and holds_text(columns[name])]
+    columns, recognised = _without_text(columns, algorithms, [*options.dataset, *texts], called)
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
     if options.by is not None:
         parts = _split_by_value(called[options.by], columns, options.by)
@@ -69,25 +66,85 @@ def compare_result_columns(
         repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
         blocks.append(measure_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
     others = tuple(name for name in columns if name not in algorithms)
-    cautions = tuple(_cautions(columns, algorithms, called, options))
+    cautions = (*notes, *recognised, *_cautions(columns, algorithms, called, options))
     return ResultsComparison(options, tuple(blocks), data, others, cautions)
+
+
+def _without_long_form(columns: NamedColumns, options: ComparisonOptions) -> tuple[NamedColumns, list[str]]:
+    """Return a table in long form as one with a column for each algorithm, and a note; any other unchanged."""
+    long = find_long_form(columns)
+    if long is None or len(long.results) > 1 or options.algorithm or options.by is not None:
+        return columns, []
+    results = Results(dict(columns), learner=long.on, dataset=options.dataset or None)
+    name = ", ".join(options.dataset) or long.rows[0]
+    datasets = {name: np.array([str(each) for each in results.datasets])} if len(results.datasets) > 1 else {}
+    table = results._result_table("data")
+    wide = datasets | {str(each): column for each, column in zip(table.algorithms, table.values.T, strict=True)}
+    n_splits = results.values[0, 0].size
+    averaged = f", averaged over up to {n_splits} splits of each" if n_splits > 1 and datasets else ""
+    note = f"the data have one row per result: column {long.on!r} names the algorithms{averaged}"
+    return NamedColumns(wide, data=columns.data), [note, *map(_in_caution, results.notes)]
+
+
+def _without_text(
+    columns: NamedColumns, algorithms: Sequence[str], named: Sequence[str], called: Mapping[str, str]
+) -> tuple[NamedColumns, list[str]]:
+    """Return columns whose results are numbers, without rows that summarise others, and notes on both.
+
+    `named` are the columns that may name data sets. Raise if a result is missing or not a number.
+    """
+    shown = {name: called.get(name, f"column {name!r}") for name in algorithms}
+    read = {name: _read_results(shown[name], name, columns[name]) for name in algorithms}
+    notes = list(join_recognised("the data", read))
+    summaries: list[int] = []
+    for name in named:
+        if holds_text(columns[name]) and not summaries and (summaries := find_summaries(columns[name])):
+            notes.insert(0, explain_summaries(str(columns[name][row]) for row in summaries))
+    kept = np.delete(np.arange(len(columns[algorithms[0]])), summaries)
+    for name, (values, no_result, _) in read.items():
+        missing = next((row for row in no_result if row not in summaries), None)
+        if missing is not None:
+            raise ValueError(
+                f"{shown[name]} must have a result in each row, but has {show(no_result[missing])} at {row_at(missing)}"
+            )
+        if not np.isfinite(values[kept]).all():
+            check_finite(shown[name], values)
+    clean = {name: read[name].values if name in read else column for name, column in columns.items()}
+    rest = {name: column[kept] for name, column in clean.items()} if summaries else clean
+    line = columns.line
+    moved = NamedColumns(rest, lambda row: line(int(kept[row])), columns.as_written, data=columns.data)
+    return moved, [_in_caution(note) for note in notes]
+
+
+def _read_results(shown: str, name: str, column: NDArray[Any]) -> ReadCells:
+    """Return a column of results; numbers keep their type."""
+    if not holds_text(column):
+        return ReadCells(as_scores(shown, column))
+    try:
+        return read_cells(shown, column)
+    except ValueError as error:
+        raise ValueError(f"{error} (if it names data sets: {option('dataset', name)})") from None
+
+
+def _in_caution(note: str) -> str:
+    """Return a sentence as a caution, which begins in lower case and has no full stop."""
+    return note[0].lower() + note[1:].removesuffix(".")
 
 
 def _choose_algorithms(
     columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions, control: str
 ) -> list[str]:
-    """Return the columns to compare: the named ones, or all numeric ones except an index or those with another role."""
+    """Return the columns to compare: the named ones, or all with results except an index or those with another role."""
     algorithms = list(options.algorithm)
     if not algorithms:
         free = {name: column for name, column in columns.items() if name not in called}
-        algorithms = [name for name, column in free.items() if not (holds_text(column) or _is_index(name, column))]
-        long = find_long_form(columns)
-        if long is not None and len(long.results) == 1:
-            raise ValueError(f"the data have {long.explain()}")
-        for name, column in free.items():
-            if holds_text(column) and holds_results(column, len(algorithms) > 1 and name == next(iter(columns))):
-                hint = f"{HINT} (if it names data sets: {option('dataset', name)})"
-                as_results(f"column {name!r}", column, hint)
+        numeric = [name for name, column in free.items() if not (holds_text(column) or _is_index(name, column))]
+        texts = [
+            name
+            for name, column in free.items()
+            if holds_text(column) and holds_results(column, len(numeric) > 1 and name == next(iter(columns)))
+        ]
+        algorithms = [name for name in free if name in (*numeric, *texts)]
     if options.control is not None:
         check_choice(control, options.control, algorithms)
     k = len(algorithms)

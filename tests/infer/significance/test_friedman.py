@@ -252,12 +252,18 @@ def test_frames_as_people_keep_them(make: Any) -> None:
         found = friedman_test(make(before | columns))
         assert (tuple(found), found.names) == (tuple(plain), ("A", "B", "C"))
         assert found.datasets == tuple(list(before.values())[-1])
-    with pytest.raises(
-        ValueError, match="results must have a row for each data set, but row 3 is 'Mean', by its name a sum"
-    ):
-        friedman_test(make({"set": ["w", "x", "y", "Mean"], **columns}))
-    with pytest.raises(ValueError, match=r"results\['D'\] must hold numbers, but has '0.7±0.1' at row 1; a"):
-        friedman_test(make({**names, **columns, "D": ["0.5", "0.7±0.1", "1", "2"]}))
+    found = friedman_test(make({"set": ["w", "x", "y", "Mean"], **columns}))
+    assert (found.datasets, tuple(found)) == (
+        ("w", "x", "y"),
+        tuple(friedman_test({k: v[:3] for k, v in columns.items()})),
+    )
+    cells = make({**names, **columns, "D": ["0.5", "0.7±0.1", "1", "2"]})
+    for test in (friedman_test, fastevals.nemenyi_test, fastevals.pairwise_tests):
+        found, whole = test(cells), test({**columns, "D": [0.5, 0.7, 1, 2]})
+        note = "A number's deviation, or other text after it, is left out, as in '0.7±0.1'."
+        assert found.conclusion == f"{whole.conclusion} {note}"
+    with pytest.raises(ValueError, match=r"results\['D'\] must hold numbers, but has 'good' at row 1"):
+        friedman_test(make({**names, **columns, "D": ["0.5", "good", "1", "2"]}))
     long = make({"data": ["w", "w", "x", "x"], "learner": ["a", "b", "a", "b"], "score": [0.5, 0.6, 0.4, 0.7]})
     for test in (friedman_test, fastevals.nemenyi_test, fastevals.pairwise_tests):
         with pytest.raises(
@@ -267,9 +273,10 @@ def test_frames_as_people_keep_them(make: Any) -> None:
 
 
 def test_pandas_index_with_a_mean() -> None:
-    frame = pd.DataFrame({"A": [1, 2, 1.5], "B": [2, 3, 2.5]}, index=["x", "y", "mean"])
-    with pytest.raises(ValueError, match="row 2 is 'mean', by its name a summary of other rows: leave it out"):
-        friedman_test(frame)
+    frame = pd.DataFrame({"A": [1, 2, 3, 2], "B": [2, 3, 1, 2]}, index=["x", "y", "z", "mean"])
+    found, without = friedman_test(frame), friedman_test(frame[:3])
+    assert found.statistic == without.statistic
+    assert found.conclusion == f"{without.conclusion} Rows that summarise other data sets are left out: 'mean'."
 
 
 @pytest.mark.parametrize(

@@ -297,12 +297,12 @@ def test_a_column_without_a_name_that_is_no_index_is_refused(capsys, tmp_path):
 @pytest.mark.parametrize("name", ["Mean", "average", "AVG", "Median", "mean rank", "Avg. rank", "std", "mean ± sd"])
 def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
     file = write(tmp_path, f"{TABLE}{name},1.75,1.5,3\n")
-    message = (
-        f"column 'set' must have a row for each data set, but line 6 is '{name}', by its name a summary of other rows"
-    )
-    assert message in error(capsys, file)
-    assert message.replace("column", "--dataset") in error(capsys, file, "--dataset", "set")
-    assert "4 data sets" in compare(capsys, write(tmp_path, TABLE))
+    whole = compare_json(capsys, write(tmp_path, TABLE, "whole.csv"))
+    for options in ((), ("--dataset", "set")):
+        found = compare_json(capsys, file, *options)
+        assert found["blocks"] == whole["blocks"]
+        assert found["cautions"] == [f"rows that summarise other data sets are left out: '{name}'"]
+    assert "4 data sets" in compare(capsys, file)
     kinds = "kind,a,b\nmean,1,2\nmedian,2,3\nmax,3,1\n"  # all rows are summaries, so they are compared
     assert "3 data sets" in compare(capsys, write(tmp_path, kinds))
 
@@ -310,14 +310,11 @@ def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "set,A,B\nx,.9,.8\ny,0.91±0.02,.9\n",
-            "column 'A' must hold numbers, but has '0.91±0.02' at line 3; a cell is one",
-        ),
-        ("A,B\n91%,92%\n93%,94%\n", "column 'A' must hold numbers, but has '91%' at line 2"),
-        ("set,A,B,C\nx,1,2,**.9**\ny,2,1,.8\n", "column 'C' must hold numbers, but has '**.9**' at line 2"),
-        ("set,A,B,C\nx,1,2,.9\ny,2,1,.8\nz,1,3,-\n", "column 'C' must hold numbers, but has '-' at line 4"),
-        ("A,B,C\n1,2,0.9 (0.1)\n2,1,0.8\n", "(if it names data sets: --dataset C)"),
+        ("set,A,B\nx,.9,.8\ny,.9 or so,.9\nz,.8,.7\n", "column 'A' must hold numbers, but has '.9 or so' at line 3"),
+        ("A,B\n91%,92\n93%,94\n", "must be in percent everywhere or nowhere, got '91%', but numbers without % in 'B'"),
+        ("A,B\n91%,92%\n.93,94%\n", "percent everywhere or nowhere, got '91%' at line 2 and '.93' at line 3"),
+        ("set,A,B,C\nx,1,2,.9\ny,2,1,.8\nz,1,3,-\n", "'C' must have a result in each row, but has '-' at line 4"),
+        ("A,B,C\n1,2,0.9 (0.1)\n2,1,0.8\n1,2,good\n", "(if it names data sets: --dataset C)"),
     ],
 )
 def test_cells_that_are_no_numbers_are_named(capsys, tmp_path, text, message):
@@ -325,12 +322,31 @@ def test_cells_that_are_no_numbers_are_named(capsys, tmp_path, text, message):
     assert message in error(capsys, file)
 
 
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["0.91±0.02", ".8 ± .1", "0.7 (3)"], "deviation, or other text after it, is left out, as in '0.91±0.02'"),
+        (["91 %", "80%", "70%"], "results are in percent, as in '91 %'"),
+        (["**0.91**", "0.8*", r"\textbf{0.7}"], "marks around numbers are left out, as in '**0.91**'"),
+    ],
+)
+def test_text_around_numbers_is_recognised(capsys, tmp_path, cells, note):
+    scale = 100 if "%" in cells[0] else 1
+    columns = {"A": cells, "B": ["80%", "70%", "90%"] if scale == 100 else ["0.8", "0.7", "0.9"]}
+    rows = "".join(f"{name},{a},{b}\n" for name, a, b in zip("xyz", *columns.values(), strict=True))
+    found = compare_json(capsys, write(tmp_path, f"set,A,B\n{rows}"))
+    assert [each["means"] for each in found["blocks"]] == [
+        {"A": pytest.approx(0.80333 * scale, rel=1e-4), "B": pytest.approx(0.8 * scale)}
+    ]
+    assert [note in each for each in found["cautions"]] == [True]
+
+
 def test_numbers_as_text_are_no_names_beside_results():
     numbers, text = [0.9, 0.8], ["0.7", "0.6"]
-    with pytest.raises(ValueError, match=r"^column 'c' must hold numbers, but has text, '0\.7' at row 0$"):
-        fastevals.compare({"a": numbers, "b": numbers[::-1], "c": text})
-    with pytest.raises(ValueError, match=r"^column 'a' must hold numbers, but has text, '0\.7' at row 0$"):
-        fastevals.compare({"a": text, "b": text})
+    found = fastevals.compare({"a": numbers, "b": numbers[::-1], "c": text}).to_dict()
+    assert found["algorithms"] == ["a", "b", "c"]
+    assert found["blocks"][0]["means"]["c"] == pytest.approx(0.65)
+    assert fastevals.compare({"a": text, "b": text}).to_dict()["algorithms"] == ["a", "b"]
     assert fastevals.compare({"set": text, "a": numbers, "b": numbers[::-1]}).others == ("set",)
 
 
@@ -341,17 +357,29 @@ def test_names_that_look_like_numbers_are_names(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "index", "on"),
+    ("text", "on", "table"),
     [
-        ("dataset,algorithm,score\nx,a,1\nx,b,2\ny,a,3\ny,b,1\n", "'dataset'", "'algorithm'"),
-        ("dataset,model,fold,acc\nx,a,0,.5\nx,b,0,.6\nx,a,1,.5\nx,b,1,.7\n", "['dataset', 'fold']", "'model'"),
-        ("problem,who,acc\nx,a,.5\ny,a,.6\nz,a,.5\nx,b,.5\ny,b,.7\nz,b,.1\n", "'problem'", "'who'"),
+        (
+            "dataset,algorithm,score\nx,a,1\nx,b,2\ny,a,3\ny,b,1\n",
+            "'algorithm'",
+            {"dataset": ["x", "y"], "a": [1, 3], "b": [2, 1]},
+        ),
+        (
+            "dataset,model,fold,acc\nx,a,0,.5\nx,b,0,.6\nx,a,1,.5\nx,b,1,.7\n",
+            "'model'",
+            {"a": [0.5] * 2, "b": [0.6, 0.7]},
+        ),
+        (
+            "problem,who,acc\nx,a,.5\ny,a,.6\nz,a,.5\nx,b,.5\ny,b,.7\nz,b,.1\n",
+            "'who'",
+            {"problem": list("xyz"), "a": [0.5, 0.6, 0.5], "b": [0.5, 0.7, 0.1]},
+        ),
     ],
 )
-def test_a_long_table_is_to_be_pivoted(capsys, tmp_path, text, index, on):
-    value = text.partition("\n")[0].split(",")[-1]
-    message = f"pivot it, in pandas with .pivot(index={index}, columns={on}, values='{value}')"
-    assert message in error(capsys, write(tmp_path, text))
+def test_a_long_table_is_read(capsys, tmp_path, text, on, table):
+    found, wide = compare_json(capsys, write(tmp_path, text)), fastevals.compare(table).to_dict()
+    assert found["blocks"] == wide["blocks"]
+    assert found["cautions"][0] == f"the data have one row per result: column {on} names the algorithms"
 
 
 def test_a_long_table_of_several_metrics_is_said(capsys, tmp_path):
