@@ -51,7 +51,7 @@ class ReadCells(NamedTuple):
 
 def is_text(column: Any) -> bool:
     """Return whether a column holds strings, and no other values except missing ones."""
-    cells = np.asarray(column)
+    cells = _as_cells(column)
     if cells.ndim != 1 or cells.dtype.kind not in "OUT":
         return False
     texts = [isinstance(each, str) or not is_missing(each) for each in cells]
@@ -71,7 +71,7 @@ def read_cells(name: str, column: Any) -> ReadCells:
     Raise if a cell is not a number, infinite, or ambiguous ("1,234", or "91 %" beside "0.93").
     """
     is_plain = not (is_text(column) or _holds_objects(column))
-    array = as_array(name, column) if is_plain else np.asarray(column, dtype=object)
+    array = as_array(name, column) if is_plain else _as_cells(column).astype(object)
     if array.ndim != 1:
         array = as_vector(name, array)
     if array.dtype.kind in "fiub":
@@ -101,9 +101,19 @@ def _has_values(cells: ReadCells) -> bool:
     return not np.isnan(cells.values).all()
 
 
+def _as_cells(column: Any) -> NDArray[Any]:
+    """Return a column as an array, of objects if some cells are lists or numbers stand among text."""
+    if not isinstance(column, (list, tuple)):
+        return np.asarray(column)
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column
+    is_mixed = any(isinstance(each, (str, list, tuple)) or each is None for each in column)
+    return cells if is_mixed else np.asarray(column)
+
+
 def _holds_objects(column: Any) -> bool:
     """Return whether a column holds objects: numbers with missing values, or with text."""
-    array = np.asarray(column)
+    array = _as_cells(column)
     return array.ndim == 1 and array.dtype.kind == "O"
 
 

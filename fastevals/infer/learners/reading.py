@@ -255,7 +255,8 @@ def _is_cross_validated(value: Any) -> bool:
     """Return whether a value is what scikit-learn's `cross_validate` returns for a learner."""
     if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
         return False
-    return any(each.startswith("test_") for each in value) and not any(isinstance(v, Mapping) for v in value.values())
+    parts = [each for name, each in value.items() if name != "indices"]
+    return any(each.startswith("test_") for each in value) and not any(isinstance(each, Mapping) for each in parts)
 
 
 def _read_leaf(shown: str, value: Any) -> dict[Metric, _Leaf]:
@@ -269,7 +270,10 @@ def _read_leaf(shown: str, value: Any) -> dict[Metric, _Leaf]:
     if _is_cross_validated(value):
         scores = {name.removeprefix("test_"): each for name, each in value.items() if name.startswith("test_")}
         read = {name: read_cells(f"{shown}['test_{name}']", each) for name, each in scores.items()}
-        return {None if name == "score" else name: _Leaf(each.values[None]) for name, each in read.items()}
+        return {
+            None if name == "score" else name: _Leaf(each.values[None], _sizes_of(value), read=each)
+            for name, each in read.items()
+        }
     if isinstance(value, Mapping):
         raise ValueError(
             f"{shown} must be results: numbers, an estimate, or a dictionary of cross_validate, got {show(value)}"
@@ -281,6 +285,15 @@ def _read_leaf(shown: str, value: Any) -> dict[Metric, _Leaf]:
     shape = np.atleast_2d(np.empty(array.shape)).shape
     errors = {tuple(map(int, np.unravel_index(k, shape))): text for k, text in cells.no_result.items()}
     return {None: _Leaf(cells.values.reshape(shape), None, errors, cells)}
+
+
+def _sizes_of(value: Mapping[str, Any]) -> MeasuredSplits | None:
+    """Return the sizes of splits from `cross_validate`, if it was asked to return the rows' indices."""
+    indices = value.get("indices")
+    if not isinstance(indices, Mapping) or not {"train", "test"} <= set(indices):
+        return None
+    n_train, n_test = (np.array([[len(rows) for rows in indices[part]]]) for part in ("train", "test"))
+    return MeasuredSplits(n_train, n_test)
 
 
 def _of_estimate(estimate: Any) -> _Leaf:

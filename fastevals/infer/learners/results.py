@@ -322,8 +322,10 @@ def _choose_metric(grids: Mapping[Metric, ResultGrid], metric: Any) -> ResultGri
         raise ValueError(f"metric must be a metric's name, got {show(metric)}")
     if len(grids) == 1:
         ((own, grid),) = grids.items()
-        if own is None or metric is None or full_name(own) == full_name(metric):
-            return grid._replace(metric=own or metric)
+        if metric is None or (own is not None and full_name(own) == full_name(metric)):
+            return grid._replace(metric=own)
+        if own is None or (grid.greater_is_better is None and find_direction(own) is None):  # such as "x"
+            return grid._replace(metric=metric)
         raise ValueError(f"metric must be {own!r} or left out, as the data have no other metric; got {metric!r}")
     if metric is None:
         raise ValueError(f"metric must choose one of the data's metrics, {listed(list(grids))}")
