@@ -546,7 +546,7 @@ def test_no_result_was_forgotten() -> None:
     public = {kind for name in fastevals.__all__ if isinstance(kind := getattr(fastevals, name), type)}
     assert {kind.__name__ for kind in public if hasattr(kind, "to_dict") and kind not in kinds} == set()
     covered = {base.__name__ for name in NAMES for base in type(made(name)).__mro__}
-    of_others = {"MetricComparison", "Difference", "UnpairedDifference", "ErrorLine"}
+    of_others = {"MetricComparison", "Difference", "UnpairedDifference", "ErrorLine", "ResultsTable"}
     of_others |= {"PlacementMoments", "WeightedMoments"}
     below = {"DecomposedPredictions", "DecomposedCurve"}
     assert {each.__name__ for each in kinds if "_columns" in vars(each)} - covered == of_others | below
@@ -591,7 +591,7 @@ def test_a_notebook_shows_the_first_rows(name: str) -> None:
     result = made(name)
     text = result._repr_html_()
     page = Page(text)
-    assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"} | ({"p", "br"} & page.tags)
+    assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"} | ({"p", "br", "u"} & page.tags)
     assert page.words[0].strip()
     assert len(text) < 40_000
     assert all(style.split(":")[0] in ("text-align", "font-variant-numeric") for style in page.styles)  # no colours
