@@ -311,7 +311,7 @@ def with_mean_ranks(pairs: PairwiseResult, results: Any, higher_is_better: bool 
     ranks = rank_sums(table.values, table.higher_is_better(higher_is_better))
     order = [table.algorithms.index(name) for name in pairs.names]
     return RankComparison(
-        **{each.name: getattr(pairs, each.name) for each in fields(pairs)},
+        **{each.name: getattr(pairs, each.name) for each in fields(PairwiseResult)},
         mean_ranks=ranks.mean_ranks[order],
         critical_difference=math.nan,
         n_datasets=len(table.values),
