@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-LATEX = {"š": r"{\v{s}}", "é": r"{\'e}", "–": "--"}  # of letters in names and titles
+LATEX = {"š": r"{\v{s}}", "é": r"{\'e}"}  # of letters in names and titles
 MOST_NAMED = 2  # authors in a citation; of more, only the first
 
 

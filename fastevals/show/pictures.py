@@ -44,6 +44,18 @@ PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
             "Mean ranks with the critical difference", "algorithms differ significantly where bars do not overlap"
         ),
         "pvalues": Caption("p-values of all pairs", "darker is smaller"),
+        "critical_difference_wilcoxon": Caption(
+            "Mean ranks, with pairs tested by their own results",
+            "rank 1, the best, is at the right; a bar joins algorithms without a significant difference by Wilcoxon's "
+            "test with Holm's correction",
+        ),
+        "comparison_matrix": Caption(
+            "All pairs", "mean difference, row minus column; blue: the row is better; significant pairs have a dot"
+        ),
+        "performance_profile": Caption(
+            "Performance profiles", "share of data sets on which an algorithm is within a distance of the best"
+        ),
+        "rank_distribution": Caption("Ranks on each data set", "with the mean rank of each algorithm"),
         "null": Caption(
             "The first test",
             "the statistic's distribution if nothing differs, its rejection region, the observed value",

@@ -482,14 +482,18 @@ class ComparedBlock(TypedDict):
     n_datasets: Annotated[int, "data sets"]
     mean_ranks: Annotated[dict[str, float], "by algorithm; rank 1 is best"]
     means: Annotated[dict[str, Number], "by algorithm, the mean of the results"]
-    friedman: Annotated[Result | None, "Friedman's test; null for two algorithms", FriedmanResult]
-    pairs: Annotated[Result | None, "tests of pairs; null if Friedman's test does not reject", RankComparison]
+    friedman: Annotated[
+        Result | None, "Friedman's test; null for two algorithms, and for splits of one data set", FriedmanResult
+    ]
+    pairs: Annotated[Result | None, "tests of pairs; null for two algorithms", RankComparison]
     groups: Annotated[
         list[list[str]] | None,
         "groups of algorithms without a significant difference; null if the test makes no groups",
     ]
     wilcoxon: Annotated[Result | None, "Wilcoxon's signed-rank test of two algorithms", SignificanceResult]
     sign: Annotated[Result | None, "the sign test of two algorithms", SignificanceResult]
+    paragraph: Annotated[str, "what a paper would say of the tests"]
+    cited: Annotated[list[str], "keys of the works that the paragraph cites, as in the BibTeX of --bibtex"]
 
 
 class ResultsOfComparison(JsonHead):

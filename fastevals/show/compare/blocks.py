@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -11,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._choices import PostHoc
-from fastevals._options import UndefinedMetricWarning
+from fastevals._options import DependentSplitsWarning, UndefinedMetricWarning
 from fastevals._text import count_of, printable
+from fastevals._validation.tables import as_result_table
+from fastevals.infer.learners.results import Results
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
@@ -39,6 +42,7 @@ class ComparisonOptions(NamedTuple):
     posthoc: PostHoc | None
     higher_is_better: bool
     confidence_level: float
+    bibtex: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,29 @@ class ResultsBlock:
     order: tuple[str, ...]  # the algorithms, the control last
     means: NDArray[np.float64]  # of the results, shape (n_algorithms,)
     repeated: tuple[str, int] | None  # a column of data sets with repeated values, and how many distinct ones
+    rows: NDArray[np.float64]  # the results that were tested, shape (n_datasets, n_algorithms); a row for each split
+    results: Results  # of which the rows are those without missing results
+    higher_is_better: bool
+    of_splits: bool = False  # whether the rows are splits of one data set, so that `pairs` is by a corrected t-test
+
+    @property
+    def size(self) -> str:
+        """Number of data sets, or of splits, in words."""
+        if not self.of_splits:
+            return count_of(self.friedman.n_datasets, "data set")
+        return f"{count_of(self.friedman.n_datasets, 'split')} of one data set"
 
 
 def measure_block(
-    value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, options: ComparisonOptions
+    value: Any,
+    table: Mapping[Any, NDArray[Any]],
+    repeated: tuple[str, int] | None,
+    options: ComparisonOptions,
+    *,
+    datasets: Sequence[Any] | None = None,
+    results: Results | None = None,
 ) -> ResultsBlock:
-    """Test the algorithms of a table of results."""
+    """Test the algorithms of a table of results; `datasets` names its rows, and `results` has what they are from."""
     better: dict[str, Any] = {
         "higher_is_better": options.higher_is_better,
         "confidence_level": options.confidence_level,
@@ -88,15 +109,47 @@ def measure_block(
         pairs = replace(pairs, rejected=np.zeros_like(pairs.rejected))
         if isinstance(pairs, RankComparison):
             pairs = replace(pairs, critical_difference=math.nan)  # no difference is large enough
-    means = np.array([np.mean(column, dtype=np.float64) for column in table.values()])
-    return ResultsBlock(value, friedman, pairs, two_tests, order, means, repeated)
+    rows = np.stack([np.asarray(column, dtype=np.float64) for column in table.values()], axis=1)
+    if results is None:
+        named = None if datasets is None or len(set(datasets)) < len(rows) else list(datasets)
+        results = Results(rows, dataset=named, learner=list(table), higher_is_better=options.higher_is_better)
+    means, higher = np.mean(rows, axis=0), options.higher_is_better
+    return ResultsBlock(value, friedman, pairs, two_tests, order, means, repeated, rows, results, higher)
+
+
+def measure_results(results: Results, options: ComparisonOptions) -> ResultsBlock:
+    """Test the learners of results on several data sets by their means, or on one data set by its splits."""
+    if len(results.datasets) > 1:
+        complete = ~np.isnan(results.means).any(axis=1)
+        if not complete.any():
+            raise ValueError("data must have a data set with a result of every learner, but have none")
+        table = dict(zip(results.learners, results.means[complete].T, strict=True))
+        return measure_block(None, table, None, options, results=results)
+    if results.test_to_train is None:
+        raise ValueError(
+            "data have splits of one data set, which share rows: give Results(..., n_train=, n_test=) the numbers of "
+            "training and test rows of a split, or results on several data sets"
+        )
+    better: dict[str, Any] = {"higher_is_better": options.higher_is_better}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", DependentSplitsWarning)  # only mean ranks are used
+        friedman = friedman_test(results, confidence_level=options.confidence_level, **better)
+        pairs = pairwise_tests(
+            results, test="corrected-resampled-t", reference=options.control, confidence_level=options.confidence_level
+        )
+    rows = as_result_table("data", results).values
+    order = tuple(sorted(results.learners, key=lambda name: name == options.control))
+    return ResultsBlock(
+        None, friedman, pairs, None, order, np.mean(rows, axis=0), None, rows, results, options.higher_is_better, True
+    )
 
 
 def block_cautions(block: ResultsBlock) -> list[str]:
     """Return caveats."""
     notes = []
     n_datasets, n_algorithms = block.friedman.n_datasets, len(block.friedman.names)
-    if block.pairs is not None and (percent := FALSE_ALARMS.get((n_datasets, n_algorithms))):
+    if block.pairs is not None and not block.of_splits and (percent := FALSE_ALARMS.get((n_datasets, n_algorithms))):
         notes.append(
             f"with {n_datasets} data sets of {n_algorithms} algorithms, Friedman's test at level 0.05 has {percent} % "
             "false alarms: use more data sets, or treat p near the level as not significant"

@@ -54,7 +54,7 @@ def compare_result_columns(
     check_columns("the data", list(columns), called)
     columns, notes = _without_long_form(columns, options)
     algorithms = _choose_algorithms(columns, called, options, option(control))
-    options = options._replace(posthoc=_choose_posthoc(algorithms, options))
+    options = options._replace(posthoc=choose_posthoc(algorithms, options))
     texts = [name for name in columns if name not in (*called, *algorithms) and holds_text(columns[name])]
     columns, recognised = _without_text(columns, algorithms, [*options.dataset, *texts], called)
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
@@ -64,7 +64,9 @@ def compare_result_columns(
     blocks = []
     for value, rows in progressed(parts, "comparing"):
         repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
-        blocks.append(measure_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
+        table = {name: columns[name][rows] for name in algorithms}
+        named = None if dataset_names is None else columns[dataset_names][rows].tolist()
+        blocks.append(measure_block(value, table, repeated, options, datasets=named))
     others = tuple(name for name in columns if name not in algorithms)
     cautions = (*notes, *recognised, *_cautions(columns, algorithms, called, options))
     return ResultsComparison(options, tuple(blocks), data, others, cautions)
@@ -173,7 +175,7 @@ def _is_index(name: str, column: NDArray[Any]) -> bool:
     return True
 
 
-def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
+def choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
     """Return the pairwise test; for two algorithms only Wilcoxon's test is possible."""
     if len(algorithms) > 2:
         return options.posthoc or ("nemenyi" if options.control is None else "bonferroni-dunn")

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastevals._naming import dropping, option
-from fastevals._options import as_direction, naming_rows
-from fastevals._validation.tables import as_estimates, warn_if_dependent
+from fastevals._options import as_direction, check_choice, naming_rows
+from fastevals._validation.tables import holds_estimates
 from fastevals.datasets import load_psnr
-from fastevals.infer.significance.friedman import OF_SPLITS
+from fastevals.infer.learners.results import Results, as_learner_results
 from fastevals.reading.columns import ColumnRoles, NamedColumns, are_summaries, read_columns
 from fastevals.reading.csv import CsvForm
-from fastevals.reading.sources import RowRules
+from fastevals.reading.sources import UNNAMED, RowRules
 from fastevals.show.commands import checked, with_reference_first
-from fastevals.show.compare.blocks import ComparisonOptions
-from fastevals.show.compare.columns import compare_result_columns
+from fastevals.show.compare.blocks import ComparisonOptions, measure_results
+from fastevals.show.compare.columns import choose_posthoc, compare_result_columns
 from fastevals.show.compare.options import CompareOptions, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
 from fastevals.show.compare.probabilities import ProbabilitiesComparison, compare_probabilities
@@ -78,7 +78,8 @@ def compare_data(
             columns = NamedColumns(load_psnr(), data=EMBEDDED)
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
         else:
-            data, lower_is_better = _without_estimates(data, lower_is_better)
+            if _holds_results(data):
+                return _compare_learners(as_learner_results("data", data), options)
             of_roles = {"dataset": datasets, "algorithm": algorithms, "by": (by,)}
             beside = {
                 name: f"{option(role)} {name!r}"
@@ -92,7 +93,14 @@ def compare_data(
         if options.reference is not None:
             control, named = options.reference, "reference"
         comparison = ComparisonOptions(
-            datasets, algorithms, by, control, options.posthoc, not lower_is_better, options.confidence_level
+            datasets,
+            algorithms,
+            by,
+            control,
+            options.posthoc,
+            not lower_is_better,
+            options.confidence_level,
+            options.bibtex,
         )
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, columns.data, named)
@@ -115,13 +123,31 @@ def compare_data(
         )  # fmt: skip
 
 
-def _without_estimates(data: Any, lower_is_better: bool) -> tuple[Any, bool]:
-    """Return the values of estimates, and whether lower values are better; return other data unchanged."""
-    measured = as_estimates("data", data) if isinstance(data, Mapping) else {}
-    if not measured:
-        return data, lower_is_better
-    first = next(iter(measured.values()))
-    known = None if first.greater_is_better is None else not first.greater_is_better
-    lower = as_direction(option("lower_is_better"), str(first.metric), lower_is_better or None, known)
-    warn_if_dependent("compare", [first], OF_SPLITS)
-    return {name: each.values for name, each in measured.items()}, bool(lower)
+def _holds_results(data: Any) -> bool:
+    """Return whether data are `Results`, or a mapping of learners to estimates."""
+    return isinstance(data, Results) or (
+        isinstance(data, Mapping) and bool(data) and any(map(holds_estimates, data.values()))
+    )
+
+
+def _compare_learners(results: Results, options: CompareOptions) -> ResultsComparison:
+    """Compare the learners of `Results`."""
+    for name in ("dataset", "algorithm", "by"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{option(name)} names a column, and Results have none: leave it out")
+    metric, known = results.metric or "these results", results.greater_is_better
+    is_lower = None if known is None else not known
+    lower = as_direction(option("lower_is_better"), metric, options.lower_is_better or None, is_lower)
+    if lower is None and results.metric is not None:
+        raise ValueError(f"{option('lower_is_better')} is needed: the direction of {metric} is unknown")
+    control, named = (options.control, "control") if options.reference is None else (options.reference, "reference")
+    if control is not None:
+        check_choice(option(named), control, results.learners)
+    comparison = ComparisonOptions(
+        (), (), None, control, options.posthoc, not lower, options.confidence_level, options.bibtex
+    )
+    comparison = comparison._replace(posthoc=choose_posthoc(results.learners, comparison))
+    block = measure_results(results, comparison)
+    if block.of_splits:
+        comparison = comparison._replace(posthoc=None)
+    return ResultsComparison(comparison, (block,), UNNAMED, (), results.notes)

@@ -58,6 +58,10 @@ class CompareOptions:
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
         optional: The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""",
         choices=PostHoc, goes_with=RESULTS)
+    bibtex: bool = own(
+        "", "end with the BibTeX of the works cited",
+        "bool: Whether the text ends with the BibTeX entries of the works that its paragraph for a paper cites.",
+        default=False, goes_with=RESULTS)
     reference: str | None = REFERENCE.field(
         doc="""str, optional: Compare the other models only with this one; differences are another model minus the
         reference. For results, the same as `control`.""")

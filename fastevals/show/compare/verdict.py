@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from fastevals._text import printable
+from fastevals._text import format_number, printable
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
@@ -17,19 +18,38 @@ def results_verdict(block: ResultsBlock, *, higher_is_better: bool) -> list[str]
     if block.two_tests is not None:
         return _two_sentences(block, block.two_tests, higher_is_better)
     friedman, pairs = block.friedman, block.pairs
+    if pairs is not None and block.of_splits:
+        return _splits_sentences(block, pairs)
     if pairs is None or not friedman.rejected:
         return [friedman.conclusion]
     ranks = dict(zip(friedman.names, friedman.mean_ranks.tolist(), strict=True))
     control = _control(block)
     subject = min(ranks, key=ranks.__getitem__) if control is None else control
+    rank = f"{'the best' if control is None else 'a'} mean rank of {ranks[subject]:.2f}"
+    values = {name: f"{each:.2f}" for name, each in ranks.items()}
+    return [_subject_sentence(pairs, subject, rank, values, higher_is_better), pairs.conclusion, friedman.conclusion]
+
+
+def _splits_sentences(block: ResultsBlock, pairs: PairwiseResult) -> list[str]:
+    """Return sentences on learners that were compared by the splits of one data set."""
+    means, control = dict(zip(block.friedman.names, block.means.tolist(), strict=True)), _control(block)
+    best = (max if block.higher_is_better else min)(means, key=means.__getitem__)
+    subject = best if control is None else control
+    mean = f"{'the best' if control is None else 'a'} mean of {format_number(means[subject])}"
+    values = {name: format_number(each) for name, each in means.items()}
+    return [_subject_sentence(pairs, subject, mean, values, block.higher_is_better), pairs.conclusion]
+
+
+def _subject_sentence(
+    pairs: PairwiseResult, subject: Any, has: str, values: Mapping[Any, str], higher_is_better: bool
+) -> str:
+    """Say what an algorithm has, which others it is significantly better or worse than, and from which it isn't."""
     found = _sorted_by(pairs, subject, higher_is_better)
-    better, worse, same = ([f"{printable(str(name))} ({ranks[name]:.2f})" for name in names] for names in found)
+    better, worse, same = ([f"{printable(str(name))} ({values[name]})" for name in names] for names in found)
     said = [f"better than {listed(better)}"] if better else []
     said += [f"worse than {listed(worse)}"] if worse else []
-    rank = f"{'the best' if control is None else 'a'} mean rank of {ranks[subject]:.2f}"
-    sentence = f"{printable(str(subject))} has {rank}" + (f" and is significantly {' and '.join(said)}" if said else "")
-    sentence += f"; no significant difference from {listed(same)}." if same else "."
-    return [sentence, pairs.conclusion, friedman.conclusion]
+    sentence = f"{printable(str(subject))} has {has}" + (f" and is significantly {' and '.join(said)}" if said else "")
+    return sentence + (f"; no significant difference from {listed(same)}." if same else ".")
 
 
 def _control(block: ResultsBlock) -> Any:

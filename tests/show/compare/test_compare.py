@@ -12,7 +12,6 @@ from pyarrow import parquet
 
 import fastevals
 from fastevals import (
-    DependentSplitsWarning,
     KFold,
     compare_predictions,
     evaluate_splits,
@@ -407,10 +406,13 @@ def test_estimates_are_results(capsys):
         several[name] = [evaluate_splits(y, predicted, KFold(4, rng=k), "error_rate") for k in range(6)]
     found = fastevals.compare(several)
     expected = {name: [each["error_rate"].value for each in estimates] for name, estimates in several.items()}
-    assert found.to_dict() == fastevals.compare(expected, lower_is_better=True).to_dict()
+    of_numbers = fastevals.compare(expected, lower_is_better=True).to_dict()
+    of_numbers["blocks"][0]["paragraph"] = of_numbers["blocks"][0]["paragraph"].replace("their results", "error rate")
+    assert found.to_dict() == of_numbers
     assert found.to_dict()["blocks"][0]["mean_ranks"] == {"bad": 3, "fair": 2, "good": 1}
-    with pytest.warns(DependentSplitsWarning, match="^compare assumes independent measurements, but 1 x 4 splits"):
-        fastevals.compare({name: each[0] for name, each in several.items()})
+    (block,) = fastevals.compare({name: each[0] for name, each in several.items()}).to_dict()["blocks"]
+    assert block["friedman"] is None
+    assert block["pairs"]["test"] == "the corrected resampled t-test"
     better = [evaluate_splits(y, y, KFold(4, rng=k), "accuracy") for k in range(6)]
     with pytest.raises(ValueError, match="lower_is_better must be False or left out for accuracy, got True"):
         fastevals.compare({"a": better, "b": better}, lower_is_better=True)
@@ -595,7 +597,7 @@ def written(folder):
 def test_out_of_results(capsys, tmp_path):
     out = tmp_path / "out"
     text = compare(capsys, "--out", out)
-    assert text.endswith(f"written to {out}: compare.json, compare.txt, 4 pictures\n")
+    assert text.endswith(f"written to {out}: compare.json, compare.txt, 8 pictures\n")
     pictures = ["critical_difference.png", "critical_difference_ranges.png", "null.png", "pvalues.png"]
     assert written(out) == ["compare.json", "compare.txt", *pictures]
     assert (out / "compare.txt").read_text() == compare(capsys)
@@ -605,7 +607,7 @@ def test_out_of_results(capsys, tmp_path):
 @pytest.mark.slow
 def test_out_over_an_earlier_run_leaves_no_picture_of_that(capsys, tmp_path):
     out = tmp_path / "out"
-    assert compare(capsys, "--out", out).endswith("4 pictures\n")
+    assert compare(capsys, "--out", out).endswith("8 pictures\n")
     again = compare(capsys, "--out", out, "--posthoc", "holm")
     assert again.endswith("3 pictures\n")
     assert "critical_difference_ranges.png" not in written(out)
@@ -625,7 +627,7 @@ def test_out_of_predictions(capsys, tmp_path, predictions):
     status = cli.main(["compare", file, *two, "--pred", "poor", "--out", str(out), "--format", "json"])
     printed, message = capsys.readouterr()
     assert (status, json.loads(printed)["n_samples"]) == (0, 300)
-    assert message.endswith("4 pictures\n")
+    assert message.endswith("8 pictures\n")
 
 
 def test_out_needs_matplotlib(capsys, tmp_path, monkeypatch):
