@@ -212,6 +212,7 @@ def compare(
     lower_is_better: bool = False,
     control: str | None = None,
     posthoc: PostHoc | None = None,
+    bibtex: bool = False,
     reference: str | None = None,
     label: str | None = None,
     pred: Sequence[str] | None = None,
@@ -255,6 +256,8 @@ def compare(
     posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
             optional
         The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.
+    bibtex : bool
+        Whether the text ends with the BibTeX entries of the works that its paragraph for a paper cites.
     reference : str, optional
         Compare the other models only with this one; differences are another model minus the reference. For results, the
         same as `control`.
