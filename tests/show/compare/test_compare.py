@@ -407,8 +407,11 @@ def test_estimates_are_results(capsys):
     found = fastevals.compare(several)
     expected = {name: [each["error_rate"].value for each in estimates] for name, estimates in several.items()}
     of_numbers = fastevals.compare(expected, lower_is_better=True).to_dict()
-    of_numbers["blocks"][0]["paragraph"] = of_numbers["blocks"][0]["paragraph"].replace("their results", "error rate")
-    assert found.to_dict() == of_numbers
+    of_estimates = found.to_dict()
+    paragraph = of_estimates["blocks"][0].pop("paragraph")
+    assert "by error rate (lower is better), averaged over 4 splits of each" in paragraph
+    assert "by their results (lower is better)." in of_numbers["blocks"][0].pop("paragraph")
+    assert of_estimates == of_numbers
     assert found.to_dict()["blocks"][0]["mean_ranks"] == {"bad": 3, "fair": 2, "good": 1}
     (block,) = fastevals.compare({name: each[0] for name, each in several.items()}).to_dict()["blocks"]
     assert block["friedman"] is None
@@ -598,7 +601,9 @@ def test_out_of_results(capsys, tmp_path):
     out = tmp_path / "out"
     text = compare(capsys, "--out", out)
     assert text.endswith(f"written to {out}: compare.json, compare.txt, 8 pictures\n")
-    pictures = ["critical_difference.png", "critical_difference_ranges.png", "null.png", "pvalues.png"]
+    names = ["comparison_matrix", "critical_difference", "critical_difference_ranges", "critical_difference_wilcoxon"]
+    names += ["null", "performance_profile", "pvalues", "rank_distribution"]
+    pictures = [f"{name}.png" for name in names]
     assert written(out) == ["compare.json", "compare.txt", *pictures]
     assert (out / "compare.txt").read_text() == compare(capsys)
     assert json.loads((out / "compare.json").read_text()) == compare_json(capsys)
