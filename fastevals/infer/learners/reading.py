@@ -6,18 +6,20 @@ Every form becomes a `ResultGrid` for each metric: an array of data sets x learn
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import listed, row_at, show
+from fastevals._options import listed, naming_rows, row_at, show
 from fastevals._validation.arrays import (
     as_array,
+    holds_numbers,
     is_frame,
     is_missing,
     named_columns,
+    numbers_of,
     plain_text,
     row_labels,
 )
@@ -32,8 +34,9 @@ from fastevals._validation.wide_tables import (
     is_unnamed,
     tells_rows_apart,
 )
-from fastevals.reading.columns import read_columns
-from fastevals.reading.sources import is_path
+from fastevals.infer.learners.metrics import find_direction
+from fastevals.reading.files import open_source
+from fastevals.reading.sources import is_path, read_piece
 
 Floats = NDArray[np.float64]
 Cell = tuple[Any, Any, int, int]  # data set, learner, and numbers of the repeat and fold
@@ -90,7 +93,11 @@ class ResultGrid(NamedTuple):
 def read_grids(data: Any, roles: Roles) -> dict[Metric, ResultGrid]:
     """Return the results by metric, in the order of the data; the only metric is None if it has no name."""
     if is_path(data):
-        return _from_columns(dict(read_columns(data, None)), None, roles)
+        of_file, place = _read_file(data)
+        with naming_rows(place):
+            return _from_columns(of_file, None, roles)
+    if hasattr(data, "_result_table"):
+        raise ValueError(f"data must be in another form, got {data!r}: pass it on as it is")
     data = _with_named_index(data)
     if is_frame(data):
         columns = named_columns("data", data)
@@ -302,8 +309,34 @@ def _of_estimate(estimate: Any) -> _Leaf:
 
 
 # Frames, files, and columns by name -----------------------------------------------------------------------------------
+def _read_file(path: Any) -> tuple[dict[str, Any], Callable[[int], str]]:
+    """Return a file's columns, with None for missing values, and the name of a row in messages."""
+    source = open_source(path)
+    source.check_columns({name: f"column {name!r}" for name in source.names})
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in source.names}
+    for piece in source.pieces:
+        for _, batch in read_piece(piece, source.names, source.format):
+            for k, parts in enumerate(columns.values()):
+                parts.append(_of_arrow(batch.column(k)))
+    joined = {name: np.concatenate(parts) if parts else np.array([]) for name, parts in columns.items()}
+    return joined, source.pieces[0].place if len(source.pieces) == 1 else "row {}".format
+
+
+def _of_arrow(column: Any) -> NDArray[Any]:
+    if holds_numbers(column.type) and not column.null_count:
+        return numbers_of(column)
+    return np.fromiter(column.to_pylist(), object, len(column))
+
+
 def _with_named_index(data: Any) -> Any:
     """Return a pandas frame whose index has names with the index as columns; a series becomes a frame."""
+    levels = getattr(getattr(data, "columns", None), "levels", None)
+    if levels is not None and hasattr(data, "stack"):  # columns with a name for each of several levels
+        names = [
+            name or ("metric" if all(find_direction(str(each)) is not None for each in level) else "learner")
+            for name, level in zip(data.columns.names, levels, strict=True)
+        ]
+        data = data.rename_axis(columns=names).stack(names, future_stack=True)
     index = getattr(data, "index", None)
     if index is None or not hasattr(index, "names") or not hasattr(data, "reset_index"):
         return data
@@ -315,7 +348,7 @@ def _with_named_index(data: Any) -> Any:
 
 
 def _level_name(k: int, name: Any) -> Any:
-    return f"level_{k}" if name is None else name
+    return ("dataset" if k == 0 else f"level_{k}") if name is None else name
 
 
 class _Layout(NamedTuple):

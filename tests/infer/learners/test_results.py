@@ -102,6 +102,40 @@ def test_the_order_of_rows_only_orders_the_names() -> None:
     assert_array_equal(shuffled.values[np.ix_(*order)], VALUES)
 
 
+def test_columns_of_two_levels() -> None:
+    values = {(a, m): [0.1 * (j + k), 0.2] for j, a in enumerate(LEARNERS) for k, m in enumerate(("accuracy", "f1"))}
+    frame = pd.DataFrame(values, index=["u", "v"])
+    results = Results(frame, metric="f1")
+    assert (results.datasets, results.learners) == (("u", "v"), LEARNERS)
+    assert results.means.tolist() == [[0.1, 0.2, 0.1 * 3], [0.2] * 3]
+    with pytest.raises(ValueError, match="metric must choose one of the data's metrics, 'accuracy', 'f1'"):
+        Results(frame)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+def test_missing_cells_of_files(tmp_path: Path, kind: str) -> None:
+    table = pa.table({"dataset": ["u", "v", "w"], "a": [0.9, None, 0.7], "b": ["0.8±0.1", "timeout", "0.5"]})
+    path = tmp_path / f"results.{kind}"
+    if kind == "csv":
+        table.to_pandas().to_csv(path, index=False)
+    elif kind == "parquet":
+        parquet.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    kept = Results(path, missing="keep")
+    assert_array_equal(kept.means, [[0.9, 0.8], [np.nan, np.nan], [0.7, 0.5]])
+    assert kept.errors == {("v", "b", 0, 0): "timeout"}
+    with pytest.raises(ValueError, match=r"lack 2 of 6: a on v; b on v \(timeout\)"):
+        Results(path)
+    path = tmp_path / "odd.csv"
+    path.write_text("dataset,a,b\nu,0.9,0.8\nv,good,0.7\nw,0.8,0.6\n")
+    with pytest.raises(ValueError, match="column 'a' must hold numbers, but has 'good' at line 3"):
+        Results(path)
+    with pytest.raises(ValueError, match="exist"):
+        Results(tmp_path / "none.csv")
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_of_results_are_read_again(library: Any) -> None:
     results = Results(LONG)
@@ -409,6 +443,7 @@ def test_rows_of_means_index_columns_and_transposed_tables() -> None:
         (VALUES[0, 0, 0], {}, r"data must be an array of data sets x learners.*got shape \(5,\)"),
         ([["a", "b"], ["c", "d"]], {}, "data must hold numbers"),
         ({}, {}, "data is empty"),
+        (Results(VALUES), {}, "data must be in another form, got Results"),
         ({"set": ["u", "v"]}, {}, "data must have a column of numbers, got columns 'set'"),
         ({"u": {"a": 1, "b": 2}, "v": [1, 2]}, {}, r"data\['v'\] must be a mapping of learners' names"),
         ({"u": {"a": {"b": 1}}}, {}, r"data\['u'\]\['a'\] must be results: numbers, an estimate"),
