@@ -159,13 +159,16 @@ def estimate_error(
     cross-validation, and also the bias due to the smaller training sets; the bias is subtracted from `value`. "cv-wald"
     [5]_ uses the variance of the metric over all test rows, divided by their number. "infinitesimal-jackknife" [3]_
     computes the variance of the out-of-bag mean from how the mean changes with the weights of rows, for which the
-    number of drawn copies suffices; for .632 and .632+ the width is scaled as above.
+    number of drawn copies suffices; for .632 and .632+ the width is scaled as above. The variance is noisy unless there
+    are several replicates per row.
 
     A learner has two errors: that of the fit to these rows, and the mean over other training sets of this size.
     "corrected-t" and "conservative-z" are for the latter, because their variance includes the training sets'; "cv-wald"
     is for the mean error of the K fits themselves; "nested-cv" is for either. All methods but "nested-cv" and ".632"
-    estimate the error for the number of rows in a training part, not for all rows. Simulated coverage is in the
-    documentation, under "Coverage".
+    estimate the error for the number of rows in a training part, not for all rows. In simulations with 100 rows, 95 %
+    intervals contained the mean error in 98 % of data sets with "corrected-t" and 10 folds, 97 % with "conservative-z",
+    95 % with "nested-cv" and 10 repetitions, 92 % with "cv-wald" and 10 repetitions, and 91 % with the jackknife. See
+    "Coverage" in the documentation.
 
     For the micro average, metrics of scores keep the distinct scores of each test set in memory until the end.
 
