@@ -132,7 +132,7 @@ def test_missing_cells_of_files(tmp_path: Path, kind: str) -> None:
     path.write_text("dataset,a,b\nu,0.9,0.8\nv,good,0.7\nw,0.8,0.6\n")
     with pytest.raises(ValueError, match="column 'a' must hold numbers, but has 'good' at line 3"):
         Results(path)
-    with pytest.raises(ValueError, match="exist"):
+    with pytest.raises(ValueError, match="no such file"):
         Results(tmp_path / "none.csv")
 
 
