@@ -50,6 +50,21 @@ def draw_gamma(shape, stream):
 
 
 @kernel
+def draw_gamma_above(shape, rate, least, stream):
+    """Return a number above `least` from a gamma distribution, by rejection; far in the tail, of exponential draws."""
+    if least * rate <= shape:
+        x = draw_gamma(shape, stream) / rate
+        while x < least:
+            x = draw_gamma(shape, stream) / rate
+        return x
+    slope = max(shape - 1.0, 0.0) / least  # of the log of x^(shape - 1) at the least x, where it is steepest
+    while True:
+        beyond = -math.log(draw_uniform(stream)) / (rate - slope)
+        if math.log(draw_uniform(stream)) <= (shape - 1.0) * math.log1p(beyond / least) - slope * beyond:
+            return least + beyond
+
+
+@kernel
 def draw_normal_within(mean, deviation, limit, stream):
     """Return a normal number within -limit and limit, for a mean within them, by rejection."""
     if deviation < limit:

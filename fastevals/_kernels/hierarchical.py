@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from fastevals._compile.jit import kernel
-from fastevals._kernels.chains import draw_gamma, draw_normal, draw_normal_within, slice_step_of
+from fastevals._kernels.chains import draw_gamma, draw_gamma_above, draw_normal, draw_normal_within, slice_step_of
 
 LOG_STEP = 1.0  # of the logarithms of the spread and of df - 1
 
@@ -97,9 +97,7 @@ def sample_hierarchical(means, squares, sizes, factors, limits, priors, state, l
             distances[i] = ((centre - mean) / spread) ** 2
             # The precision, given d_i.
             half_sum = 0.5 * (squares[i] + (means[i] - centre) ** 2 / factors[i])
-            precisions[i] = draw_gamma(0.5 * (sizes[i] - 1.0), stream) / half_sum
-            while precisions[i] < least_precision:
-                precisions[i] = draw_gamma(0.5 * (sizes[i] - 1.0), stream) / half_sum
+            precisions[i] = draw_gamma_above(0.5 * (sizes[i] - 1.0), half_sum, least_precision, stream)
             errors[i] = factors[i] / precisions[i]
         # df, its prior, and weights, given d_i: for df, the weights are integrated out.
         df = 1.0 + math.exp(step_df(math.log(df - 1.0), -np.inf, np.inf, LOG_STEP, stream, shape, rate, distances))

@@ -255,9 +255,9 @@ def pairs_by_strength(result: Any) -> dict[str, Any]:
         "ties": result.ties[ahead],
         "losses": result.wins[behind],
         "win_probability": result.win_probability[ahead],
-        "better": result.better[ahead],
+        "first_better": result.better[ahead],
         "equivalent": result.equivalent[ahead],
-        "worse": result.better[behind],
+        "second_better": result.better[behind],
     }
 
 
@@ -278,7 +278,11 @@ OWN: dict[str, Any] = {
     "PairEffects": effects_of_pairs,
     "Results": cells_of_results,
     "BayesComparison": lambda result: {
-        "a": [result.a], "b": [result.b], **dict(zip(("low", "high"), result.credible_interval, strict=True))
+        "first": [result.a],
+        "second": [result.b],
+        "first_better": [result.a_better],
+        "second_better": [result.b_better],
+        **dict(zip(("low", "high"), result.credible_interval, strict=True)),
     },
     "BradleyTerry": pairs_by_strength,
     "ErrorRatePosterior": lambda result: dict(zip(("low", "high"), result.credible_interval, strict=True)),

@@ -145,9 +145,9 @@ class BradleyTerry(Frozen):
         names = as_column(self.learners)
         matrices = {"wins": self.wins, "ties": self.ties, "win_probability": self.win_probability}
         values: dict[str, Any] = {name: matrix[first, second] for name, matrix in matrices.items()}
-        values |= {"losses": self.wins[second, first], "better": self.better[first, second]}
-        values |= {"equivalent": self.equivalent[first, second], "worse": self.better[second, first]}
-        order = ("wins", "ties", "losses", "win_probability", "better", "equivalent", "worse")
+        values |= {"losses": self.wins[second, first], "first_better": self.better[first, second]}
+        values |= {"equivalent": self.equivalent[first, second], "second_better": self.better[second, first]}
+        order = ("wins", "ties", "losses", "win_probability", "first_better", "equivalent", "second_better")
         return {"first": names[first], "second": names[second], **make_columns({name: values[name] for name in order})}
 
     def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -256,7 +256,11 @@ def bayes_bradley_terry(
     around 0, whose standard deviation has a log-normal prior with parameters 0 and 0.5: the model of bbtcomp [1]_.
     Chains are sampled by slice steps; a draw takes time O(n_learners**2).
 
-    All pairs are judged by one model, so no correction for their number is needed: the prior pulls strengths together.
+    The model takes the pairs of learners on a data set as independent. They are not: a learner that is lucky there
+    beats several others at once. So with many learners, the probabilities are too sure. In simulations with five
+    equally good learners on 12 data sets, one of a pair was better with a probability above 0.95 in 9 % of pairs, and
+    in at least one of the ten pairs in 41 % of simulations (without a rope, 21 % and 72 %). With two learners, it was
+    4 %.
 
     References
     ----------

@@ -172,14 +172,13 @@ class BayesComparison(Frozen):
         return conclude_probabilities(self)
 
     def _columns(self) -> Columns:
+        """Return one row; learners and probabilities are named as in tables of many pairs."""
         low, high = self.credible_interval
-        names = ("a", "b", "rope", "a_better", "equivalent", "b_better", "effect")
-        more = ("n_datasets", "n_draws", "r_hat", "n_effective")
-        return make_columns(
-            {name: getattr(self, name) for name in names}
-            | {"low": low, "high": high}
-            | {name: getattr(self, name) for name in more}
-        )
+        pair = {"first": self.a, "second": self.b, "rope": self.rope}
+        shares = {"first_better": self.a_better, "equivalent": self.equivalent, "second_better": self.b_better}
+        numbers = ("n_datasets", "n_draws", "r_hat", "n_effective")
+        more = {name: getattr(self, name) for name in numbers}
+        return make_columns({**pair, **shares, "effect": self.effect, "low": low, "high": high, **more})
 
     def _title(self) -> str:
         of = "" if self.metric is None else f", {self.metric}"

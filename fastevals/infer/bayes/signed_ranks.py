@@ -15,6 +15,7 @@ from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.infer.bayes.comparison import BayesComparison
 from fastevals.infer.bayes.pairs import check_draws, read_options
 from fastevals.infer.bootstrap.samples import batch_stream
+from fastevals.infer.significance.paired import in_own_unit, scale_to_unit
 from fastevals.results import TIE_TOLERANCE
 
 Floats = NDArray[np.float64]
@@ -114,9 +115,10 @@ def bayes_signed_rank(
     warn_if_dependent("bayes_signed_rank", [measured], "bayes_correlated_t")
     first, second = (table.values[:, place] for place in asked.places)
     prior = 0.0 if prior_place == "rope" else math.inf if (prior_place == "a") == asked.greater_is_better else -math.inf
-    slack = TIE_TOLERANCE * float(np.abs(table.values[:, asked.places]).max())
-    draws, differences = draw_signed_ranks(first - second, prior, strength, asked.rope, n_draws, key, slack)
-    return asked.answer_from_draws("signed-rank test", draws, differences, len(first))
+    (first, second), exponent = scale_to_unit(first, second)  # differences don't overflow
+    rope = math.ldexp(asked.rope, -int(exponent[0]))
+    draws, means = draw_signed_ranks(first - second, prior, strength, rope, n_draws, key, TIE_TOLERANCE)
+    return asked.answer_from_draws("signed-rank test", draws, in_own_unit(means, exponent), len(first))
 
 
 def draw_signed_ranks(
@@ -140,9 +142,9 @@ def draw_signed_ranks(
     def task(rows: slice) -> tuple[Floats, Floats]:
         stream = batch_stream(key, rows.start)
         weights = stream.standard_exponential((rows.stop - rows.start, ordered.size))
+        weights[:, own] = 0.0
+        means = weights @ finite / weights.sum(axis=1)
         weights[:, own] = stream.standard_gamma(strength, len(weights))
-        means = weights @ finite - weights[:, own] * finite[own]
-        means /= weights.sum(axis=1) - weights[:, own]
         weights /= weights.sum(axis=1, keepdims=True)
         cumulative = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)
         below = (weights * weight_below(-2 * rope, cumulative)).sum(axis=1)

@@ -9,10 +9,18 @@ import pytest
 from scipy import stats
 
 from fastevals._compile.jit import kernel
-from fastevals._kernels.chains import draw_gamma, draw_normal, draw_normal_within, draw_uniform, slice_step_of
+from fastevals._kernels.chains import (
+    draw_gamma,
+    draw_gamma_above,
+    draw_normal,
+    draw_normal_within,
+    draw_uniform,
+    slice_step_of,
+)
 from fastevals.infer.bayes.chains import chain_quality
 
 N = 4000
+GAMMAS_ABOVE = [(0.5, 0.1), (0.5, 4.0), (1.0, 3.0), (4.5, 1.0), (4.5, 6.0), (50.0, 40.0)]
 CHANCE = 1e-4  # of a false alarm, per test
 
 
@@ -39,6 +47,13 @@ def test_draws_have_their_distributions() -> None:
             for shape in (0.2, 0.5, 1.0, 3.5, 50.0)
         },
         **{
+            f"gamma({shape}) above {least}": (
+                [draw_gamma_above(shape, 2.0, least, stream) for _ in range(N)],
+                stats.uniform(),
+            )
+            for shape, least in GAMMAS_ABOVE
+        },
+        **{
             f"normal({mean}, {deviation}) within 2": (
                 [draw_normal_within(mean, deviation, 2.0, stream) for _ in range(N)],
                 stats.truncnorm((-2 - mean) / deviation, (2 - mean) / deviation, mean, deviation),
@@ -46,6 +61,9 @@ def test_draws_have_their_distributions() -> None:
             for mean, deviation in ((0.0, 1.0), (1.9, 1.5), (-1.0, 2.5), (0.5, 100.0))
         },
     }
+    for shape, least in GAMMAS_ABOVE:
+        drawn, known = draws[f"gamma({shape}) above {least}"][0], stats.gamma(shape, scale=0.5)
+        draws[f"gamma({shape}) above {least}"] = (1 - known.sf(drawn) / known.sf(least), stats.uniform())
     for name, (drawn, known) in draws.items():
         assert stats.kstest(drawn, known.cdf).pvalue > CHANCE, name
     assert stream[0] == 7

@@ -239,6 +239,19 @@ def test_results_copy_and_leave_draws_out_of_json() -> None:
     json.dumps(told)
 
 
+def test_extreme_numbers_are_read() -> None:
+    huge = {"a": [1e300, -1e300, 3], "b": [-1e300, 1e300, 0]}
+    found = fe.bayes_signed_rank(huge, rope=0.01, higher_is_better=True, **FEW)
+    assert sum(found) == pytest.approx(1)
+    strong = fe.bayes_signed_rank(PAIR, rope=0.01, higher_is_better=True, prior_strength=1e300, **FEW)
+    assert strong.equivalent == 1
+    assert np.isfinite(strong.effect)
+    # few rows to train on: folds are correlated by almost 1
+    folds = np.random.default_rng(0).random((3, 2, 5))
+    found = fe.bayes_hierarchical(folds, rope=0.01, n_train=1, n_test=10**9, higher_is_better=True, n_draws=4000, rng=0)
+    assert found.a_better + found.b_better > 0.9
+
+
 # Bad input ------------------------------------------------------------------------------------------------------------
 BAD = {
     "no direction": ({}, "higher_is_better must be given"),
