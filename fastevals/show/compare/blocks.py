@@ -61,11 +61,12 @@ class ResultsBlock:
     results: Results  # of which the rows are those without missing results
     higher_is_better: bool
     of_splits: bool = False  # whether the rows are splits of one data set, so that `pairs` is by a corrected t-test
+    are_splits: bool = False  # whether tests treat splits of one data set as data sets: their sizes are unknown
 
     @property
     def size(self) -> str:
         """Number of data sets, or of splits, in words."""
-        if not self.of_splits:
+        if not (self.of_splits or self.are_splits):
             return count_of(self.friedman.n_datasets, "data set")
         return f"{count_of(self.friedman.n_datasets, 'split')} of one data set"
 
@@ -78,6 +79,7 @@ def measure_block(
     *,
     datasets: Sequence[Any] | None = None,
     results: Results | None = None,
+    are_splits: bool = False,
 ) -> ResultsBlock:
     """Test the algorithms of a table of results; `datasets` names its rows, and `results` has what they are from."""
     better: dict[str, Any] = {
@@ -114,7 +116,9 @@ def measure_block(
         named = None if datasets is None or len(set(datasets)) < len(rows) else list(datasets)
         results = Results(rows, dataset=named, learner=list(table), higher_is_better=options.higher_is_better)
     means, higher = np.mean(rows, axis=0), options.higher_is_better
-    return ResultsBlock(value, friedman, pairs, two_tests, order, means, repeated, rows, results, higher)
+    return ResultsBlock(
+        value, friedman, pairs, two_tests, order, means, repeated, rows, results, higher, are_splits=are_splits
+    )  # fmt: skip
 
 
 def measure_results(results: Results, options: ComparisonOptions) -> ResultsBlock:

@@ -33,6 +33,10 @@ from fastevals.reading.sources import check_columns
 from fastevals.show.compare.blocks import ComparisonOptions, measure_block
 from fastevals.show.compare.results import ResultsComparison, list_names
 
+SPLITS_CAUTION = (
+    "rows are splits of one data set, which share rows, so tests that treat them as independent find differences too "
+    "often: compare fastevals.Results(..., n_train=, n_test=)"
+)
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # pairs of algorithms, as of 1,000 algorithms
 MOST_BY_CHANCE = 5  # rows or fewer may hold successive numbers by chance
@@ -53,6 +57,7 @@ def compare_result_columns(
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
     columns, notes = _without_long_form(columns, options)
+    are_splits = SPLITS_CAUTION in notes
     algorithms = _choose_algorithms(columns, called, options, option(control))
     options = options._replace(posthoc=choose_posthoc(algorithms, options))
     texts = [name for name in columns if name not in (*called, *algorithms) and holds_text(columns[name])]
@@ -66,7 +71,7 @@ def compare_result_columns(
         repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
         table = {name: columns[name][rows] for name in algorithms}
         named = None if dataset_names is None else columns[dataset_names][rows].tolist()
-        blocks.append(measure_block(value, table, repeated, options, datasets=named))
+        blocks.append(measure_block(value, table, repeated, options, datasets=named, are_splits=are_splits))
     others = tuple(name for name in columns if name not in algorithms)
     cautions = (*notes, *recognised, *_cautions(columns, algorithms, called, options))
     return ResultsComparison(options, tuple(blocks), data, others, cautions)
@@ -85,7 +90,10 @@ def _without_long_form(columns: NamedColumns, options: ComparisonOptions) -> tup
     n_splits = results.values[0, 0].size
     averaged = f", averaged over up to {n_splits} splits of each" if n_splits > 1 and datasets else ""
     note = f"the data have one row per result: column {long.on!r} names the algorithms{averaged}"
-    return NamedColumns(wide, data=columns.data), [note, *map(_in_caution, results.notes)]
+    notes = [note, *map(_in_caution, results.notes)]
+    if n_splits > 1 and not datasets:
+        notes.append(SPLITS_CAUTION)
+    return NamedColumns(wide, data=columns.data), notes
 
 
 def _without_text(

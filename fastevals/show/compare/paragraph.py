@@ -92,8 +92,10 @@ def _describe_data(writer: _Writer, block: ResultsBlock) -> None:
     if block.of_splits:
         where = f"on one data set by {by} on {splits}"
     else:
-        where = f"on {count_of(n, 'data set')} by {by}" + (f", averaged over {splits} of each" if n_splits > 1 else "")
+        where = f"on {block.size} by {by}" + (f", averaged over {splits} of each" if n_splits > 1 else "")
     writer.add(f"{who} were compared {where}.")
+    if block.are_splits:
+        writer.add("The tests treat the splits as independent; because splits share rows, they reject too often.")
     for note in results.notes:
         if "missing" in note:
             writer.add(note)
@@ -125,13 +127,11 @@ def _describe_friedman(writer: _Writer, block: ResultsBlock) -> None:
         writer.add(f"{test} is undefined for {count_of(n, 'data set')}, so no test was made.")
         return
     value = f"F({k - 1}, {(k - 1) * (n - 1)}) = {friedman.f_statistic:.2f}"
-    value = "F is infinite because all data sets rank the learners alike" if math.isinf(friedman.f_statistic) else value
+    if math.isinf(friedman.f_statistic):
+        value = f"F is infinite because all {'splits' if block.are_splits else 'data sets'} rank the learners alike"
     finds = "finds that mean ranks differ" if friedman.rejected else "finds no significant difference in mean rank"
     numbers = f"{value}, {pvalue_text(friedman.pvalue)}, Kendall's W = {friedman.effect or 0.0:.2f}"
-    writer.add(
-        f"{test}, as recommended for several learners on several data sets {writer.cite('demsar2006')}, {finds} "
-        f"({numbers})."
-    )
+    writer.add(f"{test}{_reason(writer, block, 'several learners')} {finds} ({numbers}).")
     ranks = sorted(zip(friedman.mean_ranks.tolist(), map(str, friedman.names), strict=True), key=lambda pair: pair[0])
     shown = [f"{printable(name)} {rank:.2f}" for rank, name in ranks]
     if len(shown) <= RANKS_NAMED:
@@ -244,10 +244,7 @@ def _claim(block: ResultsBlock, pairs: PairwiseResult, k: int) -> str:
 def _describe_two(writer: _Writer, block: ResultsBlock, tests: tuple[SignificanceResult, SignificanceResult]) -> None:
     wilcoxon, sign = tests
     one, other = (printable(str(name)) for name in block.order)
-    test = (
-        f"Wilcoxon's signed-rank test {writer.cite('wilcoxon1945')}, as recommended for two learners on several data "
-        f"sets {writer.cite('demsar2006')},"
-    )
+    test = f"Wilcoxon's signed-rank test {writer.cite('wilcoxon1945')}{_reason(writer, block, 'two learners')}"
     if math.isnan(wilcoxon.pvalue):
         writer.add(f"{test} is undefined.")
         return
@@ -270,9 +267,16 @@ def _describe_two(writer: _Writer, block: ResultsBlock, tests: tuple[Significanc
     found = head_to_head(block.rows[:, places], block.higher_is_better)
     wins, ties, losses = int(found.wins[0, 1]), int(found.ties[0, 1]), int(found.wins[1, 0])
     writer.add(
-        f"Of {count_of(block.friedman.n_datasets, 'data set')}, {one} is better on {wins}, {other} on {losses}, and "
+        f"Of {block.size}, {one} is better on {wins}, {other} on {losses}, and "
         f"they tie on {ties} (sign test, {pvalue_text(sign.pvalue)})."
     )
+
+
+def _reason(writer: _Writer, block: ResultsBlock, learners: str) -> str:
+    """Return why a test was chosen, between commas."""
+    if block.are_splits:
+        return ""
+    return f", as recommended for {learners} on several data sets {writer.cite('demsar2006')},"
 
 
 def _listed(texts: Sequence[Any]) -> str:

@@ -263,7 +263,7 @@ def _test_sentence(block: ResultsBlock, names: Mapping[Any, str]) -> str:
     return (
         f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; pseudomedian "
         f"of {one} minus {other} {format_number(wilcoxon.effect or 0.0)}; {one} is higher on {higher}, {other} on "
-        f"{differ - higher} of {_count_datasets(n)}"
+        f"{differ - higher} of {block.size}"
     )
 
 

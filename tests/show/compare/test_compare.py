@@ -377,6 +377,9 @@ def test_names_that_look_like_numbers_are_names(capsys, tmp_path):
 )
 def test_a_long_table_is_read(capsys, tmp_path, text, on, table):
     found, wide = compare_json(capsys, write(tmp_path, text)), fastevals.compare(table).to_dict()
+    for blocks in (found["blocks"], wide["blocks"]):
+        assert blocks[0].pop("paragraph")  # of a long table of one data set, it says that rows are splits
+        assert blocks[0].pop("cited")
     assert found["blocks"] == wide["blocks"]
     assert found["cautions"][0] == f"the data have one row per result: column {on} names the algorithms"
 

@@ -144,6 +144,21 @@ def test_missing_results_are_said() -> None:
     assert "and count as 0, the worst value." in paragraph(worst)
 
 
+def test_splits_of_unknown_size_are_no_data_sets() -> None:
+    columns = {
+        "model": ["a", "b"] * 4,
+        "fold": [0, 0, 1, 1, 2, 2, 3, 3],
+        "value": [0.9, 0.8, 0.8, 0.7, 0.9, 0.6, 1, 0],
+    }
+    found = fastevals.compare(columns)
+    text = found.to_paragraph()
+    assert "on 4 splits of one data set by" in text
+    assert "because splits share rows, they reject too often" in text
+    assert "recommended" not in text
+    assert "4 data sets" not in found.to_text()
+    assert "! : rows are splits of one data set" in found.to_text()
+
+
 def test_what_results_need() -> None:
     with pytest.raises(ValueError, match=r"^data have splits of one data set, .*n_train=, n_test="):
         fastevals.compare(results_of(1, n_train=None, n_test=None))
