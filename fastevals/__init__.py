@@ -63,10 +63,12 @@ _NAMES = {
     "infer.significance.mcnemar": (
         "McNemarPairs McNemarResult mcnemar_test mcnemar_test_of_table pairwise_mcnemar_tests"
     ),
+    "infer.significance.equivalence": "EquivalenceResult equivalence_test",
     "infer.significance.effects": "PairEffects",
     "infer.significance.pairwise": "MeasuredPairs PairwiseResult pairwise_tests",
     "infer.significance.rank_comparisons": "RankComparison bonferroni_dunn_test nemenyi_test rank_comparison_test",
     "infer.significance.signed_ranks": "sign_test wilcoxon_test",
+    "infer.significance.skillings_mack": "SkillingsMackResult skillings_mack_test",
     "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",
     "integrations.sklearn": "scorer",
     "many.classes": "ClassRankings",

@@ -61,6 +61,7 @@ from fastevals.measure.curves.roc import DetCurve as DetCurve
 from fastevals.infer.comparison import Difference as Difference
 from fastevals.many.group_differences import DifferencesByGroup as DifferencesByGroup
 from fastevals.measure.bias_variance.zero_one import DomingosDecomposition as DomingosDecomposition
+from fastevals.infer.significance.equivalence import EquivalenceResult as EquivalenceResult
 from fastevals.split.error_curves import ErrorCurve as ErrorCurve
 from fastevals.split.estimates.results import ErrorEstimate as ErrorEstimate
 from fastevals.split.estimates.results import ErrorEstimates as ErrorEstimates
@@ -118,6 +119,7 @@ from fastevals.infer.drift.drift import ScoreDrift as ScoreDrift
 from fastevals.infer.drift.drift import ScoreDrifts as ScoreDrifts
 from fastevals.infer.sequential.sequence import SequenceEstimate as SequenceEstimate
 from fastevals.results import SignificanceResult as SignificanceResult
+from fastevals.infer.significance.skillings_mack import SkillingsMackResult as SkillingsMackResult
 from fastevals.counts import ThresholdCounts as ThresholdCounts
 from fastevals._options import UndefinedMetricWarning as UndefinedMetricWarning
 from fastevals.infer.bootstrap.unpaired import UnpairedDifference as UnpairedDifference
@@ -154,6 +156,7 @@ from fastevals.measure.cost_sensitive import cost_threshold as cost_threshold
 from fastevals.infer.delong.delong import delong as delong
 from fastevals.infer.delong.delong import delong_test as delong_test
 from fastevals.infer.delong.delong import delong_test_unpaired as delong_test_unpaired
+from fastevals.infer.significance.equivalence import equivalence_test as equivalence_test
 from fastevals.split.estimates.corrections import error_632 as error_632
 from fastevals.split.estimates.corrections import error_632_plus as error_632_plus
 from fastevals.infer.bayes.error_rate import error_rate_posterior as error_rate_posterior
@@ -197,6 +200,7 @@ from fastevals.split.selection import select_model as select_model
 from fastevals.document.notebook import set_display as set_display
 from fastevals._execution import set_num_threads as set_num_threads
 from fastevals.infer.significance.signed_ranks import sign_test as sign_test
+from fastevals.infer.significance.skillings_mack import skillings_mack_test as skillings_mack_test
 from fastevals.split.error_curves import validation_curve as validation_curve
 from fastevals.infer.significance.signed_ranks import wilcoxon_test as wilcoxon_test
 

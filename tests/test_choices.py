@@ -67,6 +67,8 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "DelongResult.confidence_interval": lambda **o: DELONG.confidence_interval(**o),
     "DelongResult.contrast": lambda **o: DELONG.contrast([1, -1], **o),
     "GroupSummary.auc": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day").auc(**o),
+    "equivalence_test": lambda **o: fe.equivalence_test([1, 2, 3], [1, 2, 4], margin=1, **o),
+    "skillings_mack_test": lambda **o: fe.skillings_mack_test(TABLE, **o),
     "PairwiseResult.matrix": lambda **o: fe.pairwise_tests(TABLE, test="sign").matrix(**o),
     "BaseRanking.brier_decomposition": lambda **o: RANKING.brier_decomposition(3, **o),
     "BaseRanking.calibration_curve": lambda **o: RANKING.calibration_curve(**o),

@@ -113,6 +113,9 @@ MAKE: dict[str, Callable[[], Any]] = {
     "results with missing cells": lambda: fastevals.Results(
         {"u": {1: [0.5, "timeout"], "b": [0.25, 0.5]}}, missing="keep"
     ),
+    "equivalence": lambda: fastevals.equivalence_test([0.1, 0.2, 0.4], [0.2, 0.2, 0.3], margin=0.5, test="paired-t"),
+    "skillings_mack": lambda: fastevals.skillings_mack_test([[1.0, 2.0, 3.0], [2.0, float("nan"), 1.0]]),
+    "equivalent pairs": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t", equivalence_margin=0.5),
     "friedman": lambda: fastevals.friedman_test(RESULTS),
     "friedman, all alike": lambda: fastevals.friedman_test([[1.0, 2.0, 3.0]] * 4),  # F is infinite
     "nemenyi": lambda: fastevals.nemenyi_test(RESULTS),

@@ -100,6 +100,8 @@ CALLS: dict[str, Callable[..., Any]] = {
     "validation_curve": lambda **o: fe.validation_curve(
         mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", parameter="p", values=[1, 2], **o
     ),
+    "corrected_resampled_t_test": lambda **o: fe.corrected_resampled_t_test(S, T, n_train=5, n_test=1, **o),
+    "skillings_mack_test": lambda **o: fe.skillings_mack_test(TABLE, **o),
     "wilcoxon_test": lambda **o: fe.wilcoxon_test(S, T, **o),
     "plots.plot_comparison_matrix": lambda **o: plots.plot_comparison_matrix(TABLE, **o),
     "plots.plot_critical_difference": lambda **o: plots.plot_critical_difference(

@@ -71,15 +71,15 @@ class ResultTable(NamedTuple):
         return direction
 
 
-def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
+def as_result_table(name: str, values: Any, *, least_rows: int = 1, keep_missing: bool = False) -> ResultTable:
     """Return a table of results from `Results`, a 2-D array, a mapping of names to columns or estimates, or a frame.
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ... An
-    unnamed index, which files store as a column, is not an algorithm.
+    unnamed index, which files store as a column, is not an algorithm. With `keep_missing`, NaN is a missing result.
     """
     if hasattr(values, "_result_table"):  # Results
-        table: ResultTable = values._result_table(name)
-        return _checked_table(name, table, least_rows)
+        table: ResultTable = values._result_table(name, keep_missing)
+        return _checked_table(name, table, least_rows, keep_missing)
     columns, datasets = named_columns(name, values), None
     notes: tuple[str, ...] = ()
     if columns and is_frame(values):
@@ -111,9 +111,8 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
             raise ValueError(f"{name} must be 2-D, (data sets x algorithms), and not empty; got shape {array.shape}")
         results = _as_floats(name, array)
         algorithms = tuple(range(results.shape[1]))
-    return _checked_table(
-        name, ResultTable(results, algorithms, datasets, next(iter(measured.values()), None), notes), least_rows
-    )
+    table = ResultTable(results, algorithms, datasets, next(iter(measured.values()), None), notes)
+    return _checked_table(name, table, least_rows, keep_missing)
 
 
 def _read_column(name: str, column: Any) -> ReadCells:
@@ -121,14 +120,15 @@ def _read_column(name: str, column: Any) -> ReadCells:
     return read_cells(name, column) if is_text(column) else ReadCells(_as_floats(name, as_scores(name, column)))
 
 
-def _checked_table(name: str, table: ResultTable, least_rows: int) -> ResultTable:
+def _checked_table(name: str, table: ResultTable, least_rows: int, keep_missing: bool = False) -> ResultTable:
     """Return a table with its results in order; raise unless it has enough rows and columns of finite results."""
     n_rows, n_columns = table.values.shape
     if n_columns < 2:
         raise ValueError(f"{name} must have two algorithms (columns) or more, got {n_columns} (and {n_rows} data sets)")
     if n_rows < least_rows:
         raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {n_rows}")
-    _check_cells(name, table.values, table.algorithms, table.datasets)
+    results = np.where(np.isnan(table.values), 0.0, table.values) if keep_missing else table.values
+    _check_cells(name, results, table.algorithms, table.datasets)
     return table._replace(values=np.array(table.values, order="C"))
 
 

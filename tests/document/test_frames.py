@@ -274,6 +274,7 @@ OWN: dict[str, Any] = {
         pairs_of(result)
         | dict(zip(("low", "high"), result.confidence_interval, strict=True))
         | effects_of_pairs(result.effects)
+        | ({} if result.equivalence_margin is None else {"equivalence_pvalue": result.equivalence_pvalue})
     ),
     "PairEffects": effects_of_pairs,
     "Results": cells_of_results,

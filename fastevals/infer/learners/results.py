@@ -252,9 +252,9 @@ class Results(Frozen):
         n_train, n_test = (None if each is None else each[k] for each in (self._n_train, self._n_test))
         return MeasuredSplits(n_train, n_test, None, self.metric, self.greater_is_better)
 
-    def _result_table(self, name: str) -> ResultTable:
+    def _result_table(self, name: str, keep_missing: bool = False) -> ResultTable:
         """Return the table that tests take: means on data sets or, for one data set, a row for each split."""
-        if np.isnan(self.means).any():
+        if np.isnan(self.means).any() and not keep_missing:
             cells = _name_cells(self.values, self)
             raise ValueError(f"{name} must have all results for this test, but lack {cells} (missing='keep')")
         if len(self.datasets) > 1:

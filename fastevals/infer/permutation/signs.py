@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
 from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
 from fastevals.infer.significance.paired import VARIANCE_ROUNDING, scale_to_unit
-from fastevals.results import TIE_TOLERANCE, Alternative
+from fastevals.results import TIE_TOLERANCE, Alternative, Interval
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +61,28 @@ def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
 
     parts = run(task, range(0, plan.n_resamples, size), workspace=tables, progress=plan.progress, compiles=flip_signs)
     return PermutedStatistic(statistic, PermutationDistribution(np.concatenate(parts), exact=False), slack)
+
+
+def permutation_interval(a: Floats, b: Floats, plan: PermutationPlan, alpha: float) -> Interval:
+    """Return the shifts of the differences that the permutation test, with the same signs, does not reject.
+
+    The sum of the differences minus a shift, after some signs are flipped, is at least the unflipped sum if the mean of
+    the flipped differences is at most the shift. So the ends are ordered means of subsets of the differences (Hartigan
+    1969, doi:10.1080/01621459.1969.10501057).
+    """
+    (a, b), exponent = scale_to_unit(a, b)
+    differences = a - b
+    sums, signs = (permute_signs(each, plan) for each in (differences, np.ones_like(differences)))
+    flipped = (differences.size - signs.distribution.values) / 2
+    kept = flipped > 0.5
+    others = 0 if sums.distribution.exact else 1
+    means = np.sort((differences.sum() - sums.distribution.values[kept]) / 2 / flipped[kept])
+    unflipped = int(np.count_nonzero(~kept)) + others  # as extreme as the data for every shift
+    place = math.ceil(alpha / 2 * (flipped.size + others) * (1 - TIE_TOLERANCE)) - unflipped - 1
+    if place < 0:
+        return Interval(-math.inf, math.inf)
+    ends = means[[min(place, means.size - 1), max(means.size - 1 - place, 0)]]
+    return Interval(*(float(each) for each in scaled_mean(ends, 1, int(exponent[0]))))
 
 
 def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:

@@ -31,6 +31,9 @@ many learners, several data sets              `friedman_test`, then           in
                                               control); with more power:
                                               `rank_comparison_test` (Holm),
                                               `pairwise_tests` (Wilcoxon)
+many learners, several data sets, some        `skillings_mack_test`           independent data sets; results missing for
+results missing                                                               reasons other than their quality
+two learners, are they equivalent?            `equivalence_test`              as for the paired test of each side
 many learners, predictions on one test set    `cochran_q_test`, then          independent rows
                                               `pairwise_mcnemar_tests`
 many learners, any metric on one test set,    `compare_predictions`,          independent rows, or clusters of rows

@@ -160,14 +160,14 @@ def conclude(
     two_sided, estimate = alternative == "two-sided", math.nan if effect is None else effect
     side = {"less": -1.0, "greater": 1.0, "two-sided": float(np.nan_to_num(np.sign(estimate - value)))}[alternative]
     claim = compared.claim(side) if pvalue < alpha else compared.no_claim(0 if two_sided else side)
-    found = compared.estimate or ("" if math.isnan(estimate) else f"{compared.effect} {_number(estimate)}")
+    found = compared.estimate or ("" if math.isnan(estimate) else f"{compared.effect} {format_effect(estimate)}")
     if two_sided and pvalue >= alpha:
         found = found.removeprefix("difference ")
     claim += f": {found}" if found else ""
     reach = compared.reach
     if interval is not None and not math.isnan(interval.low) and not caution:
         level = f"{'unadjusted ' * compared.alone}{100 * (1 - alpha):.6g} %"
-        reach = f"{level} interval {_number(interval.low)} to {_number(interval.high)}"
+        reach = f"{level} interval {format_effect(interval.low)} to {format_effect(interval.high)}"
     means = f"{test.removeprefix('the ')}, {pvalue_text(pvalue, alternative)}"
     evidence = f"({reach}; {means})" if reach else f"({means})"
     return " ".join(filter(None, [as_sentence(f"{claim} {evidence}", alpha), caution]))
@@ -186,7 +186,8 @@ def pvalue_text(pvalue: float, alternative: Alternative) -> str:
     return f"{side}p < 1e-300" if pvalue == 0 else f"{side}p = {pvalue:.3g}"
 
 
-def _number(value: float) -> str:
+def format_effect(value: float) -> str:
+    """Return an effect as written in conclusions."""
     return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -85,7 +85,9 @@ class PairEffects(Frozen):
         return make_columns(columns)
 
 
-def pair_effects(a: Floats, b: Floats, alternative: Alternative, alpha: float, test_to_train: float) -> PairEffects:
+def pair_effects(
+    a: Floats, b: Floats, alternative: Alternative, alpha: float, test_to_train: float, conservative: bool = False
+) -> PairEffects:
     """Return the effect sizes of many pairs, with measurements along the last axis.
 
     `test_to_train` is the ratio of test rows to training rows for splits of one data set, and 0 for independent rows.
@@ -114,7 +116,7 @@ def pair_effects(a: Floats, b: Floats, alternative: Alternative, alpha: float, t
         tied,
         n - higher - tied,
         mean,
-        pairwise_t_interval(a, b, alternative, alpha, test_to_train),
+        pairwise_t_interval(a, b, alternative, alpha, test_to_train, conservative),
         middle / scale,
         Interval(*(np.full(len(a), math.nan) for _ in ends)) if test_to_train else Interval(*ends),
         balances,

@@ -92,7 +92,7 @@ def five_by_two_cv_t_test(
     >>> fastevals.five_by_two_cv_t_test(a, b)
     SignificanceResult(statistic=1.155, pvalue=0.3004, effect=0.02, rejected=False)
     """
-    pair = _as_five_by_two(a, b)
+    pair = as_five_by_two(a, b)
     first, second = as_pair_of_names(names, ("a", "b"))
     check_choice("numerator", numerator, Numerator)
     alpha = check_alpha(confidence_level, alternative)
@@ -150,7 +150,7 @@ def five_by_two_cv_f_test(
     >>> fastevals.five_by_two_cv_f_test(a, b)
     SignificanceResult(statistic=2.933, pvalue=0.1233, effect=0.026, rejected=False)
     """
-    pair = _as_five_by_two(a, b)
+    pair = as_five_by_two(a, b)
     first, second = as_pair_of_names(names, ("a", "b"))
     alpha = check_alpha(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
@@ -210,7 +210,7 @@ def _variances(d: Floats) -> Floats:
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Check measurements of two learners, each of shape (5, 2), and return them as flat arrays of ten."""
     pair = as_measurements("a", a, flat=False), as_measurements("b", b, flat=False)
     for name, each in zip("ab", pair, strict=True):

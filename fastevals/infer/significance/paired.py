@@ -110,6 +110,21 @@ def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) 
     return np.asarray(((written == values) & (written == nearest.astype(dtype))).all(axis=-1))
 
 
+def as_decimals(values: Floats, margin: float) -> tuple[Floats, Floats]:
+    """Return values, and values + margin; if all are decimals of few digits, so are the sums, and equal ones are tied.
+
+    For values of float32, the decimals that they stand for are returned.
+    """
+    for dtype, digits in DECIMALS:
+        for power in POWERS[: digits + 1]:
+            units, step = np.rint(values * power), np.rint(margin * power)
+            if step / power != margin or np.abs(units).max() + step > 10.0**digits:
+                continue
+            if _are_decimals(values, power, dtype).all():
+                return units / power, (units + step) / power
+    return values, values + margin
+
+
 def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:
     """Return arrays in units of 2**exponent, with all absolute values below 1, and the exponent, of shape (..., 1).
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._options import check_choice, check_options, show, warn_degenerate
+from fastevals._options import as_flag, check_choice, check_number, check_options, show, warn_degenerate
 from fastevals._text import MOST_PAIRS, format_column, format_pvalue, format_tables, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
 from fastevals.document.frames import Columns, as_column, make_columns
@@ -33,7 +33,7 @@ from fastevals.infer.significance.five_by_two import (
     pairwise_five_by_two_t,
     pairwise_five_by_two_t_interval,
 )
-from fastevals.infer.significance.paired import compared_pairs
+from fastevals.infer.significance.paired import as_decimals, compared_pairs
 from fastevals.infer.significance.signed_ranks import (
     TOO_FEW_DIFFERENCES,
     pairwise_sign,
@@ -281,6 +281,11 @@ class MeasuredPairs(PairwiseResult):
     effects : PairEffects
         Wins, ties and losses; mean and median differences with intervals; rank-biserial correlations; and Vargha and
         Delaney's A.
+    equivalence_margin : float or None
+        Models that differ by less than this are equivalent; None if this was not asked.
+    equivalence_pvalue : ndarray of shape (n_pairs,) or None
+        p-values of `equivalence_test` for each pair, adjusted like `pvalue` (by Holm's correction instead of
+        Shaffer's, because equivalence is not transitive): pairs below `alpha` are equivalent.
 
     Examples
     --------
@@ -296,6 +301,26 @@ class MeasuredPairs(PairwiseResult):
     _options: Mapping[str, Any]
     _test_to_train: float  # 0 for independent rows
     _kept: dict[str, Any] = field(default_factory=dict)
+    equivalence_margin: float | None = field(default=None, kw_only=True)
+
+    @property
+    def equivalence_pvalue(self) -> Floats | None:
+        """p-values of equivalence for each pair, adjusted for the number of pairs; None without a margin."""
+        if self.equivalence_margin is None:
+            return None
+        return self._once("equivalence_pvalue", self._equivalence)
+
+    def _equivalence(self) -> Floats:
+        plain, higher = as_decimals(self._values, self.equivalence_margin or 0.0)
+
+        def tested(first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+            sides = one_sided_pvalues(
+                self._test, plain[first], plain[second], higher[first], higher[second], self._options
+            )
+            return np.maximum(*(each.pvalue for each in sides))
+
+        pvalues = np.concatenate(self._of_places(tested))
+        return adjust_pvalues(pvalues, correction="holm" if self.correction == "shaffer" else self.correction)  # type: ignore[arg-type]
 
     @property
     def confidence_interval(self) -> Interval[Floats]:
@@ -307,7 +332,8 @@ class MeasuredPairs(PairwiseResult):
         """Effect sizes of the pairs."""
 
         def measured(a: Floats, b: Floats) -> PairEffects:
-            return pair_effects(a, b, self.alternative, self.alpha, self._test_to_train)
+            conservative = self._options.get("conservative", False)
+            return pair_effects(a, b, self.alternative, self.alpha, self._test_to_train, conservative)
 
         return self._once("effects", lambda: join_effects(self._of_pairs(measured)))
 
@@ -327,13 +353,15 @@ class MeasuredPairs(PairwiseResult):
 
     def _of_pairs(self, measured: Callable[[Floats, Floats], Kept]) -> list[Kept]:
         """Return what a function makes of the measurements of the first and second models, part by part."""
-        size = max(1, DIFFERENCES_PER_TASK // self._values.shape[1])
+        return self._of_places(lambda first, second: measured(self._values[first], self._values[second]))
 
-        def of_part(start: int) -> Kept:
-            first, second = self.pairs[start : start + size].T
-            return measured(self._values[first], self._values[second])
-
-        return run(of_part, range(0, len(self), size), compiles=True)
+    def _of_places(self, measured: Callable[[NDArray[np.intp], NDArray[np.intp]], Kept]) -> list[Kept]:
+        """Return what a function makes of the places of the first and second models, part by part."""
+        n = self._values.shape[1]
+        size = max(1, int(DIFFERENCES_PER_TASK / TESTS[self._test].cost(n, **self._options)))
+        return run(
+            lambda start: measured(*self.pairs[start : start + size].T), range(0, len(self), size), compiles=True
+        )
 
     def _once(self, name: str, make: Callable[[], Kept]) -> Kept:
         """Return the object kept under a name; the first call makes it."""
@@ -354,12 +382,15 @@ class MeasuredPairs(PairwiseResult):
             columns |= {f"{100 * (1 - self.alpha):.6g} % interval": map(" to ".join, zip(low, high, strict=True))}
         counts = (getattr(self.effects, name)[shown].tolist() for name in ("higher", "tied", "lower"))
         columns["higher/tied/lower"] = ["/".join(map(str, each)) for each in zip(*counts, strict=True)]
+        if self.equivalence_pvalue is not None:
+            columns["p of equivalence"] = map(format_pvalue, self.equivalence_pvalue[shown].tolist())
         return columns
 
     def _columns(self) -> Columns:
         low, high = self.confidence_interval
         ends = make_columns({"low": low, "high": high})
-        return {**PairwiseResult._columns(self), **ends, **self.effects._columns()}
+        asked = {} if self.equivalence_margin is None else make_columns({"equivalence_pvalue": self.equivalence_pvalue})
+        return {**PairwiseResult._columns(self), **ends, **self.effects._columns(), **asked}
 
 
 Result = TypeVar("Result", bound=PairwiseResult)
@@ -422,8 +453,11 @@ class _PairTest(NamedTuple):
     cost: Callable[..., float] = lambda n, **options: n
 
 
-def _resampled(*, n_train: Any, n_test: Any) -> dict[str, Any]:
-    return {"test_to_train": test_to_train_ratio(n_train, n_test)}
+def _resampled(*, n_train: Any, n_test: Any, conservative: bool = False) -> dict[str, Any]:
+    return {
+        "test_to_train": test_to_train_ratio(n_train, n_test),
+        "conservative": as_flag("conservative", conservative),
+    }
 
 
 def _numerator(*, numerator: Numerator = "first") -> dict[str, Any]:
@@ -500,6 +534,7 @@ def pairwise_tests(
     correction: Correction = "holm",
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
+    equivalence_margin: float | None = None,
     **options: Any,
 ) -> MeasuredPairs:
     """Test each pair of models, or each model against a reference, with p-values adjusted for the number of pairs.
@@ -513,9 +548,9 @@ def pairwise_tests(
         the same splits for all models), or a list with one estimate per data set.
     test : str
         "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, unless results are
-        estimates), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; all
-        pairs share the same signs). Each name stands for the function that tests two models, such as
-        "wilcoxon" for `wilcoxon_test`.
+        estimates, and ``conservative=``), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with
+        ``n_resamples=`` and ``rng=``; all pairs share the same signs). Each name stands for the function that tests two
+        models, such as "wilcoxon" for `wilcoxon_test`.
     reference : name or int, optional
         The model to compare the others with; by default all pairs are compared.
     correction : str
@@ -524,6 +559,8 @@ def pairwise_tests(
         The claim to test about the first model minus the second (with a reference: another model minus the reference).
     confidence_level : float in (0, 1)
         All tests jointly are at level ``1 - confidence_level``.
+    equivalence_margin : float, optional
+        Also test whether the models of each pair differ by less than this, as in `equivalence_test`.
     **options
         Options of the chosen test.
 
@@ -561,15 +598,22 @@ def pairwise_tests(
     alpha = check_alpha(confidence_level, alternative)
     check_correction(correction, reference=reference, alternative=alternative)
     pair_test = TESTS[test]
+    if equivalence_margin is not None:
+        check_number("equivalence_margin", equivalence_margin, low=0, open_low=True, open_high=True)
+        if pair_test.two_sided_alone:
+            raise ValueError(f"equivalence_margin needs a test with one-sided alternatives, got test={test!r}")
     if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
     table = as_result_table("results", results, least_rows=pair_test.least)
     measured = table.measured
     splits = measured.splits if measured else None
     if (
-        splits is not None and splits.n_train is not None and test == "corrected-resampled-t" and not options
+        splits is not None
+        and splits.n_train is not None
+        and test == "corrected-resampled-t"
+        and options.keys() <= {"conservative"}
     ):  # estimates have these sizes
-        options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
+        options |= {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
     _check_row_number("results", table, pair_test.only, f"test={test!r}")
@@ -599,7 +643,7 @@ def pairwise_tests(
         MeasuredPairs, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),
         what=pair_test.what, value=pair_test.value, correction=correction, alternative=alternative, alpha=alpha,
         _values=columns, _test=test, _options=checked, _test_to_train=_test_to_train(table, test, checked),
-        notes=table.notes,
+        notes=table.notes, equivalence_margin=equivalence_margin,
     )  # fmt: skip
 
 
@@ -610,6 +654,24 @@ def _test_to_train(table: ResultTable, test: str, options: Mapping[str, Any]) ->
         return test_to_train_ratio(None, None, table.measured)  # type: ignore[arg-type]
     unknown = 1.0 if TESTS[test].only == math.prod(FIVE_BY_TWO) else 0.0 if splits is None else math.nan
     return float(options.get("test_to_train", unknown))
+
+
+class OneSided(NamedTuple):
+    """Statistics and p-values of one-sided tests of pairs."""
+
+    statistic: Floats
+    pvalue: Floats
+
+
+def one_sided_pvalues(
+    test: str, a: Floats, b: Floats, higher_a: Floats, higher_b: Floats, options: Mapping[str, Any]
+) -> tuple[OneSided, OneSided]:
+    """Test whether differences are at most minus a margin, or at least the margin, for many pairs.
+
+    `higher_a` and `higher_b` are the measurements plus the margin.
+    """
+    core = TESTS[test].core
+    return OneSided(*core(higher_a, b, "greater", **options)[:2]), OneSided(*core(a, higher_b, "less", **options)[:2])
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

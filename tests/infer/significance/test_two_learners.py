@@ -50,6 +50,7 @@ NAMED: dict[str, tuple[Named, str]] = {
     "5x2cv F": (lambda **k: fastevals.five_by_two_cv_f_test(TEN, 2 * TEN[::-1], **k), "the combined 5x2cv F-test"),
     "wilcoxon": (lambda **k: fastevals.wilcoxon_test(X, Z, **k), "Wilcoxon's signed-rank test"),
     "sign": (lambda **k: fastevals.sign_test(X, Z, **k), "the sign test"),
+    "equivalence": (lambda **k: fastevals.equivalence_test(X, Z, margin=0.1, **k), "two one-sided signed-rank tests"),
 }
 
 
@@ -81,6 +82,7 @@ def test_the_conclusion_gives_the_interval_of_every_test_that_has_one() -> None:
 def test_every_test_of_two_learners_takes_names() -> None:
     one = {"binomial_error_test", "error_rate_t_test"}
     many = {"bonferroni_dunn_test", "cochran_q_test", "friedman_test", "nemenyi_test", "rank_comparison_test"}
+    many |= {"skillings_mack_test"}
     tests = {name for name in fastevals.__all__ if "_test" in name and not name.startswith("pairwise")} - one - many
     takes = {name for name in tests if "names" in inspect.signature(getattr(fastevals, name)).parameters}
     assert takes == tests
