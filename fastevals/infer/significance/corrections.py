@@ -131,7 +131,8 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm", n_lea
     Shaffer's static procedure uses that equality is transitive: if a equals b, and b equals c, then a equals c. So
     among all pairs of k learners, only some numbers of equal pairs are possible (for five learners: 0, 1, 2, 3, 4, 6
     and 10). The i-th smallest p-value is multiplied by the largest possible number among the pairs not rejected yet.
-    Equal means and equal mean ranks are transitive. One-sided hypotheses are not.
+    Equal means and equal mean ranks are transitive. One-sided hypotheses are not, and equal medians or shares of wins
+    need not be: for the signed-rank and the sign test, equal learners must have results of the same distribution.
 
     Finner's step-down procedure, as used for comparisons with a control, adjusts the i-th smallest of m p-values to
     ``1 - (1 - p)^(m / i)``. With ten independent tests at level 5 %, five of them of learners that differ clearly, the

@@ -220,10 +220,10 @@ def corrected_resampled_t_test(
     -----
     The part 1 / n of the variance is for n test sets without common rows. Repeated folds test the same rows again, and
     if predictions hardly change from one repetition to the next, the variance is too small. For 10 x 10 folds and two
-    equally good nearest-neighbour learners, the test at level 5 % rejects in 10 to 13 % of data sets; for learners with
+    equally good nearest-neighbour learners, the test at level 5 % rejects in 10 to 14 % of data sets; for learners with
     few parameters, in 4 to 5 %. No
     variance is unbiased for every learner (Bengio and Grandvalet, 2004). With `conservative`, the mean over repetitions
-    is given the variance of one repetition, which is never smaller, and the rates were at most 4.3 %. For one
+    is given the variance of one repetition, which is never smaller, and the rates were at most 4.4 %. For one
     repetition of folds, both are the same.
 
     References
