@@ -42,8 +42,8 @@ def plot_comparison_matrix(
 
     Parameters
     ----------
-    results : Results, or what `Results` takes
-        Results of learners on several data sets, or on the folds of one.
+    results : Results, array-like, mapping or frame
+        Results of learners on several data sets, or on the folds of one, as for `friedman_test`.
     pairs : PairwiseResult, optional
         Tests of the same learners, by `pairwise_tests` or `nemenyi_test`; by default Wilcoxon's signed-rank test of all
         pairs with Holm's correction.

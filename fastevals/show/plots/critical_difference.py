@@ -49,7 +49,7 @@ def plot_critical_difference(
     result : PairwiseResult
         Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`; or of `pairwise_tests` for all
         pairs, such as Wilcoxon's test with Holm's correction [1]_, together with `results`.
-    results : Results, or what `Results` takes, optional
+    results : Results, array-like, mapping or frame, optional
         The results that `pairwise_tests` compared, for their mean ranks.
     higher_is_better : bool, optional
         As for `friedman_test`, with `results`.

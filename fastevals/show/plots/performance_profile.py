@@ -37,8 +37,8 @@ def plot_performance_profile(
 
     Parameters
     ----------
-    results : Results, or what `Results` takes
-        Results of learners on several data sets.
+    results : Results, array-like, mapping or frame
+        Results of learners on several data sets, as for `friedman_test`.
     by : {"ratio", "difference"}
         Whether a result is compared with the best one of its data set by their ratio, which is 1 for the best, or by
         their difference, which is 0. Ratios need positive results.
@@ -53,8 +53,8 @@ def plot_performance_profile(
     -------
     Axes
         The axes: one step function per learner, sorted by the area above it, the smallest first. At its left end is the
-        share of data sets on which the learner is the best or one of the best. A learner without a result on a data set
-        is never close to the best there. With more than ten learners, only the first ten have a colour.
+        share of data sets on which the learner is the best or one of the best. With more than
+        ten learners, only the first ten have a colour.
 
     Raises
     ------

@@ -41,8 +41,8 @@ def plot_rank_distribution(
 
     Parameters
     ----------
-    results : Results, or what `Results` takes
-        Results of learners on several data sets.
+    results : Results, array-like, mapping or frame
+        Results of learners on several data sets, as for `friedman_test`.
     form : {"bars", "boxes"}, optional
         "bars" are stacked: from the left, the share of data sets on which the learner is first, second, and so on,
         darker for better ranks. A tie counts in equal parts for each of its ranks. "boxes" reach from the lower to the
