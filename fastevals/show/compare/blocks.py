@@ -139,9 +139,10 @@ def measure_results(results: Results, options: ComparisonOptions) -> ResultsBloc
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         warnings.simplefilter("ignore", DependentSplitsWarning)  # only mean ranks are used
         friedman = friedman_test(results, confidence_level=options.confidence_level, **better)
-        pairs = pairwise_tests(
-            results, test="corrected-resampled-t", reference=options.control, confidence_level=options.confidence_level
-        )
+        pairs = pairwise_tests(  # not conservative, it rejects too often for some learners on repeated folds
+            results, test="corrected-resampled-t", conservative=True, reference=options.control,
+            confidence_level=options.confidence_level,
+        )  # fmt: skip
     rows = as_result_table("data", results).values
     order = tuple(sorted(results.learners, key=lambda name: name == options.control))
     return ResultsBlock(

@@ -173,9 +173,11 @@ def _describe_split_tests(writer: _Writer, block: ResultsBlock) -> None:
     several = f", {_adjusted(writer, pairs)}" if len(pairs) > 1 else ""
     whom = f"pairs with {printable(str(block.order[-1]))}" if _has_control(pairs) else "pairs"
     whom = whom if len(pairs) > 1 else "the two"
+    repeated = block.results is not None and block.results.values.shape[2] > 1
+    counted = ", in its conservative form, which counts repetitions as one" if repeated else ""
     writer.add(
         f"Splits of one data set share rows, so their results are not independent; {whom} were compared by the "
-        f"corrected resampled t-test, which allows for this {writer.cite('nadeau2003')}{several}."
+        f"corrected resampled t-test, which allows for this {writer.cite('nadeau2003')}{counted}{several}."
     )
     _describe_pairs(writer, block, pairs)
 

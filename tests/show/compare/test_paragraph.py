@@ -78,7 +78,8 @@ def test_claims_are_of_the_tests(shape: str) -> None:
     text, is_lower = paragraph(data, **options), shape == "lower"
     reference = options.get("control", options.get("reference"))
     test = "corrected-resampled-t" if "folds" in shape else "wilcoxon"
-    pairs = fastevals.pairwise_tests(data, test=test, reference=reference)
+    options = {"conservative": True} if "folds" in shape else {}
+    pairs = fastevals.pairwise_tests(data, test=test, reference=reference, **options)
     claims = re.findall(
         r"(\w+) is better than (\w+) \(mean difference (\S+), 95 % interval (\S+) to (\S+), "
         r"wins/ties/losses (\d+)/(\d+)/(\d+), r = (\S+), p = (\S+)\)",
@@ -91,7 +92,8 @@ def test_claims_are_of_the_tests(shape: str) -> None:
         assert pairs.between(better, worse).rejected
         assert (one.mean() < other.mean()) == is_lower
         assert float(difference) == pytest.approx(np.mean(one - other), abs=6e-5)
-        interval = fastevals.corrected_resampled_t_test(one, other, n_train=80, n_test=20).confidence_interval
+        corrected = {"n_train": 80, "n_test": 20, "conservative": True}
+        interval = fastevals.corrected_resampled_t_test(one, other, **corrected).confidence_interval
         if test == "wilcoxon":
             interval = fastevals.paired_t_test(one, other).confidence_interval
         assert [float(low), float(high)] == pytest.approx(list(interval), abs=2e-4)
