@@ -9,15 +9,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import as_flag, check_choice, check_number, check_options
+from fastevals._options import as_flag, check_choice, check_number, check_options, warn_degenerate
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names, test_to_train_ratio
 from fastevals.infer.permutation.distribution import PermutationPlan
 from fastevals.infer.permutation.signs import permutation_interval
-from fastevals.infer.significance.decision import as_sentence, format_effect, pvalue_text
+from fastevals.infer.significance.decision import NO_VARIANCE, as_sentence, format_effect, pvalue_text
 from fastevals.infer.significance.effects import pair_effects
 from fastevals.infer.significance.five_by_two import as_five_by_two
 from fastevals.infer.significance.paired import as_decimals
 from fastevals.infer.significance.pairwise import TESTS, one_sided_pvalues
+from fastevals.infer.significance.signed_ranks import pairwise_pseudomedian
 from fastevals.results import Interval, PairNames, SignificanceResult, check_confidence_level, format_estimate
 
 Floats = NDArray[np.float64]
@@ -95,8 +96,9 @@ def equivalence_test(
     -------
     EquivalenceResult
         `pvalue` is the larger of the two one-sided p-values, and `statistic` is its statistic. `effect` is the
-        difference. The interval has level ``1 - 2 alpha`` (90 % for a test at level 5 %); it lies between `-margin` and
-        `margin` if the test rejects.
+        difference, and its interval has level ``1 - 2 alpha`` (90 % for a test at level 5 %; None below 50 %
+        confidence). For untied differences, the test rejects if the interval lies between `-margin` and `margin`. With
+        "wilcoxon", pseudomedian and interval include differences of 0, because each side moves them by the margin.
 
     Raises
     ------
@@ -107,6 +109,8 @@ def equivalence_test(
     -----
     DependentSplitsWarning
         If the measurements come from splits of one data set, and the test assumes independence.
+    UndefinedMetricWarning
+        If the differences have no variance, so that t is infinite.
 
     Notes
     -----
@@ -151,10 +155,15 @@ def equivalence_test(
     tested = one_sided_pvalues(test, plain[:1], plain[1:], higher[:1], higher[1:], checked)
     low, high = (float(each.pvalue[0]) for each in tested)
     difference = _difference(test, plain[:1], plain[1:], alpha, checked)
+    if alpha >= 0.5:  # 1 - 2 alpha is no level
+        difference = difference._replace(interval=None)
     larger = tested[0] if low >= high else tested[1]
-    pvalue = max(low, high)
+    statistic, pvalue, caution = float(larger.statistic[0]), max(low, high), ""
+    if math.isinf(statistic):
+        caution, reason = NO_VARIANCE, "the differences are all the same, so their variance is 0"
+        warn_degenerate(f"the equivalence test of {first} and {second}", reason)
     return EquivalenceResult(
-        statistic=float(larger.statistic[0]),
+        statistic=statistic,
         pvalue=pvalue,
         critical_value=math.nan,
         df=None,
@@ -162,7 +171,7 @@ def equivalence_test(
         effect=difference.effect,
         confidence_interval=difference.interval,
         rejected=pvalue < alpha,
-        conclusion=_conclusion(first, second, margin, entry.title, difference, pvalue, alpha),
+        conclusion=_conclusion(first, second, margin, entry.title, difference, pvalue, alpha, caution),
         alpha=alpha,
         test=_tests(entry.title),
         margin=margin,
@@ -176,15 +185,19 @@ class _Difference(NamedTuple):
 
     what: str
     effect: float
-    interval: Interval
+    interval: Interval | None
 
 
 def _difference(test: str, a: Floats, b: Floats, alpha: float, options: dict[str, Any]) -> _Difference:
     """Return the estimate of a pair's difference."""
     entry, two_sided = TESTS[test], min(2 * alpha, 1.0)
+    interval: Interval[Any] | None
     if test == "sign":
         effects = pair_effects(a, b, "two-sided", two_sided, 0.0)
         value, interval, what = effects.median_difference, effects.median_interval, "median difference"
+    elif test == "wilcoxon":  # on each side zeros are moved by the margin, so none is left out here either
+        value, interval = pairwise_pseudomedian(a, b, two_sided, **options)
+        what = entry.what
     else:
         value, what = entry.core(a, b, "two-sided", **options)[2], entry.what.removesuffix(" in means")
         if test == "permutation":
@@ -196,17 +209,25 @@ def _difference(test: str, a: Floats, b: Floats, alpha: float, options: dict[str
 
 
 def _conclusion(
-    first: str, second: str, margin: float, title: str, difference: _Difference, pvalue: float, alpha: float
+    first: str,
+    second: str,
+    margin: float,
+    title: str,
+    difference: _Difference,
+    pvalue: float,
+    alpha: float,
+    caution: str,
 ) -> str:
-    """Return the conclusion in words, with the difference and its interval."""
+    """Return the conclusion in words, with the difference and its interval, and a caution if there is one."""
     claim = f"{first} and {second} are equivalent within {margin:g}"
     if not pvalue < alpha:
         claim = f"no significant evidence that {claim}"
-    level = f"{100 * (1 - 2 * alpha):.6g} % interval" if alpha < 0.5 else "no interval"
-    reach = f"{level} {format_effect(difference.interval.low)} to {format_effect(difference.interval.high)}"
-    tests = f"{_tests(title)}, {pvalue_text(pvalue, 'two-sided')}"
+    evidence = f"{_tests(title)}, {pvalue_text(pvalue, 'two-sided')}"
+    if difference.interval is not None:
+        low, high = map(format_effect, difference.interval)
+        evidence = f"{100 * (1 - 2 * alpha):.6g} % interval {low} to {high}; {evidence}"
     found = f"{difference.what} {format_effect(difference.effect)}"
-    return as_sentence(f"{claim}: {found} ({reach}; {tests})", alpha)
+    return " ".join(filter(None, [as_sentence(f"{claim}: {found} ({evidence})", alpha), caution]))
 
 
 def _tests(title: str) -> str:

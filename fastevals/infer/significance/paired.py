@@ -113,14 +113,17 @@ def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) 
 def as_decimals(values: Floats, margin: float) -> tuple[Floats, Floats]:
     """Return values, and values + margin; if all are decimals of few digits, so are the sums, and equal ones are tied.
 
-    For values of float32, the decimals that they stand for are returned.
+    For values of float32, the decimals that they stand for are returned. Raise if a sum is infinite.
     """
+    largest = float(np.abs(values).max())
+    if math.isinf(largest + margin):
+        raise ValueError(f"measurements plus the margin must be finite, got {largest:.4g} plus {margin:.4g}")
     for dtype, digits in DECIMALS:
         for power in POWERS[: digits + 1]:
+            if (largest + margin) * float(power) > 10.0**digits:
+                break
             units, step = np.rint(values * power), np.rint(margin * power)
-            if step / power != margin or np.abs(units).max() + step > 10.0**digits:
-                continue
-            if _are_decimals(values, power, dtype).all():
+            if step / power == margin and _are_decimals(values, power, dtype).all():
                 return units / power, (units + step) / power
     return values, values + margin
 

@@ -239,6 +239,20 @@ def pairwise_wilcoxon_interval(
     return wilcoxon_intervals(signed, lows, alternative)
 
 
+def pairwise_pseudomedian(a: Floats, b: Floats, alpha: float, **options: Any) -> tuple[Floats, Interval[Floats]]:
+    """Return pseudomedians of all differences, zeros included, for many pairs, and their two-sided intervals.
+
+    They are found from differences moved beyond zero, of which none is dropped.
+    """
+    differences, scale = ranked_differences(a, b)
+    largest = np.abs(differences).max(axis=-1)
+    shift = np.where(largest > 0, 2 * largest, 1.0)
+    moved = rank_signed_differences(differences + shift[:, np.newaxis], np.zeros_like(differences), **options)
+    lows = wilcoxon_critical_values(moved, tail_probability(alpha, "two-sided"))
+    low, high = ((end - shift) / scale for end in wilcoxon_intervals(moved, lows, "two-sided"))
+    return (moved.effect - shift) / scale, Interval(low, high)
+
+
 def pairwise_sign_interval(a: Floats, b: Floats, alternative: Alternative, alpha: float) -> Interval[Floats]:
     """Return the intervals of shares of wins for many pairs; 0 and 1 for a pair that never differs."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)

@@ -341,7 +341,7 @@ def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[
     mean = values.mean(axis=-1, keepdims=True)
     deviations = np.subtract(values, mean, out=lend(values.size, values.dtype).reshape(values.shape))
     squares = np.multiply(deviations, deviations, out=deviations)  # `std` would allocate, and take a third longer
-    error = np.sqrt(variance_factor) * np.sqrt(squares.sum(axis=-1) / (values.shape[-1] - 1))
+    error = np.sqrt(variance_factor) * np.sqrt(squares.sum(axis=-1) / max(values.shape[-1] - 1, 1))
     return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)
 
 

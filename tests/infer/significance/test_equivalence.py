@@ -57,6 +57,55 @@ def test_interval_of_permutations_is_that_of_all_signs() -> None:
     assert found == pytest.approx((means[11], means[-12]))  # 13 of 256 is the smallest share of 5 % or more
 
 
+def test_interval_of_wilcoxon_includes_equal_results() -> None:
+    b = np.round(np.linspace(0.6, 0.9, 24), 3)
+    a = b.copy()
+    a[:3] = np.round(a[:3] + np.array([0.05, -0.04, 0.03]), 3)
+    found = equivalence_test(a, b, margin=0.01)
+    assert found.rejected
+    assert (found.effect, *found.confidence_interval) == (0, 0, 0)
+    assert equivalence_test(b, b, margin=0.01).confidence_interval == (0, 0)
+    d = np.array([0.0, 0.001, 0.0025, 0.004, -0.003, 0.002, 0.008, -0.0015, 0.006, 0.005])
+    found = equivalence_test(d, np.zeros(10), margin=0.01)
+    means = np.sort([(d[i] + d[j]) / 2 for i in range(10) for j in range(i + 1)])
+    assert found.effect == pytest.approx(np.median(means))
+    assert found.confidence_interval == pytest.approx((means[10], means[-11]))  # W+ <= 10 has p = 43 / 1024
+
+
+@pytest.mark.parametrize("test", ["paired-t", "corrected-resampled-t"])
+def test_differences_without_variance_are_said(test: Any) -> None:
+    with pytest.warns(fastevals.UndefinedMetricWarning, match="the equivalence test of a and b .* variance is 0"):
+        found = equivalence_test(np.round(B + 0.002, 3), B, margin=0.01, test=test, **OPTIONS.get(test, {}))
+    assert found.conclusion.endswith("The estimated variance is 0, so the interval has no width.")
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign", "paired-t", "permutation"])
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**1015])
+def test_scale_does_not_matter(test: Any, scale: float) -> None:
+    a, b = np.arange(12.0) ** 2, np.arange(12.0) ** 2 + [3, 1, -2, 4, 0, -1, 2, -3, 1, 2, 0, 1]
+    found, same = (equivalence_test(a * s, b * s, margin=2 * s, test=test) for s in (scale, 1))
+    assert found.pvalue == pytest.approx(same.pvalue)
+    assert np.array(found.confidence_interval) / scale == pytest.approx(same.confidence_interval)
+
+
+def test_sums_beyond_the_largest_float() -> None:
+    with pytest.raises(ValueError, match=r"must be finite, got 1\.5e\+308 plus 1e\+308"):
+        equivalence_test([1.5e308, 1], [1, 2], margin=1e308)
+
+
+def test_no_interval_below_half_confidence() -> None:
+    found = equivalence_test(A, B, margin=0.01, confidence_level=0.4)
+    assert found.confidence_interval is None
+    assert "interval" not in found.conclusion
+    assert "interval" not in str(found)
+
+
+def test_one_row() -> None:
+    assert equivalence_test([0.1], [0.2], margin=0.3, test="sign").pvalue == 0.5
+    effects = pairwise_tests([[0.1, 0.2]]).effects
+    assert np.isnan(effects.mean_interval.low).all()
+
+
 def test_decimals_stay_tied() -> None:
     a, b = [0.7, 0.8, 0.9, 0.3, 0.5], [0.6, 0.7, 0.8, 0.2, 0.4]  # differences of 0.1
     found = equivalence_test(a, b, margin=0.1)
