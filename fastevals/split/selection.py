@@ -303,16 +303,19 @@ def _correct_choice(
     """Return the chosen candidate's performance, corrected for the choice; None if no other candidate was fitted."""
     tests = np.concatenate([pair.test for pair in splits.pairs()])
     order = np.argsort(tests, kind="stable")
+    names = [str(each.choice) for each in tried]
+    if len(set(names)) < len(names):  # parameters whose texts are equal or cut short
+        names = [f"candidate {k}, {name}" for k, name in enumerate(names)]
     predictions = {
-        str(each.choice): np.concatenate(outcome.predicted)[order]
-        for each, outcome in zip(tried, outcomes, strict=True)
+        name: np.concatenate(outcome.predicted)[order]
+        for name, outcome in zip(names, outcomes, strict=True)
         if outcome.predicted is not None
     }
     if len(predictions) < 2:
         return None
     groups = None if measured.groups is None else take_rows(measured.groups, tests[order])
     return bias_corrected_best(
-        take_rows(measured.truth, tests[order]), predictions, measured.spec, best=str(tried[best].choice),
+        take_rows(measured.truth, tests[order]), predictions, measured.spec, best=names[best],
         groups=groups, pos_label=measured.pos_label, rng=[key, 3], confidence_level=measured.level,
     )  # fmt: skip
 

@@ -626,6 +626,30 @@ def test_correction_names_the_candidate_that_folds_chose() -> None:
     assert found.corrected.names == tuple(f"polynomial(degree={degree})" for degree in degrees)
 
 
+class Degree:
+    """A parameter whose text does not tell its value."""
+
+    def __init__(self, degree: int) -> None:
+        self.degree = degree
+
+    def __repr__(self) -> str:
+        return "Degree()"
+
+
+def test_correction_tells_candidates_with_the_same_text_apart() -> None:
+    x, y = data()
+
+    def learner(x, y, x_new, degree):
+        return polynomial(x, y, x_new, degree.degree)
+
+    options = {"bias_correction": True, "test": None, "rng": 0}
+    found = select_model(learner, x, y, MSE, grid={"degree": [Degree(2), Degree(1), Degree(0)]}, **options)
+    other = select_model(polynomial, x, y, MSE, grid={"degree": [2, 1, 0]}, **options)
+    assert found.corrected.names == tuple(f"candidate {k}, learner(degree=Degree())" for k in range(3))
+    assert found.corrected.value == other.corrected.value
+    assert found.corrected.apparent_value == other.corrected.apparent_value
+
+
 def test_correction_leaves_failed_candidates_out() -> None:
     x, y = data()
     found = select_model(polynomial, x, y, MSE, grid={"degree": [-1, 1, 2]}, bias_correction=True, rng=0)
