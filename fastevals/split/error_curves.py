@@ -265,12 +265,13 @@ class ErrorCurve(Frozen):
     confidence_level: float
     failures: dict[int, str]
     pos_label: Any = None
-    _test_to_train: float = 0.0  # test rows per training row, for the corrected t-test in `fits`
+    _test_to_train: tuple[float, ...] = ()  # test rows per training row at each value, for standard errors
 
     @property
     def gap(self) -> Floats:
         """Test value minus training value."""
-        return self.test.values - self.training.values
+        with np.errstate(invalid="ignore"):  # both may be infinite
+            return np.asarray(self.test.values - self.training.values)
 
     def best(self) -> Any:
         """Return the parameter's value with the best mean on test rows; the first one if several tie.
@@ -328,7 +329,7 @@ class ErrorCurve(Frozen):
             differences[others] = per_split[others].mean(axis=1) - per_split[best].mean()
             pair = per_split[others], np.broadcast_to(per_split[best], per_split[others].shape)
             alpha = check_confidence_level(self.confidence_level)[1]
-            low[others], high[others] = pairwise_t_interval(*pair, "two-sided", alpha, self._test_to_train)
+            low[others], high[others] = pairwise_t_interval(*pair, "two-sided", alpha, max(self._test_to_train))
         return differences, low, high
 
     def one_standard_error(self, simplest: Literal["first", "last"] = "first") -> Any:
@@ -393,7 +394,7 @@ class ErrorCurve(Frozen):
         own = own[np.isfinite(own)]
         if own.size < 2 or not math.isfinite(self.test.values[best]):
             return np.zeros(len(self.values), dtype=np.bool_)
-        error = mean_standard_error(own, self._test_to_train)
+        error = mean_standard_error(own, self._test_to_train[best])
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(self.test.values - self.test.values[best]) <= error)
 
@@ -455,7 +456,7 @@ def _make_curve(
 ) -> ErrorCurve:
     outcomes = measured.outcomes(trials, **options)
     raise_if_all_failed(trials, outcomes)
-    splits = next((estimate._splits for estimate, *_ in outcomes if estimate._splits is not None), None)
+    splits = [each.estimate._splits for each in outcomes]
     return ErrorCurve(
         metric=measured.metric,
         parameter=parameter,
@@ -466,7 +467,9 @@ def _make_curve(
         pos_label=measured.pos_label,
         confidence_level=measured.level,
         failures={k: str(each.failure) for k, each in enumerate(outcomes) if each.failure is not None},
-        _test_to_train=0.0 if splits is None else float(np.sum(splits.n_test) / np.sum(splits.n_train)),
+        _test_to_train=tuple(
+            0.0 if each is None else float(np.sum(each.n_test) / np.sum(each.n_train)) for each in splits
+        ),
     )
 
 

@@ -224,6 +224,32 @@ def test_the_simplest_value_within_one_standard_error(metric, values):
     assert frame["difference"][best] == 0
 
 
+def test_one_standard_error_of_a_learning_curve_is_of_the_best_size():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = x**2 + rng.normal(size=80) * 0.5
+    curve = learning_curve(polynomial, x, y, KFold(5, rng=0), MSE, train_sizes=[5, 20, 64], params={"degree": 2}, rng=0)
+    folds = curve.test.per_split[:, 0]
+    means, error = folds.mean(axis=1), np.std(folds[2], ddof=1) * math.sqrt(1 / 5 + 16 / 64)
+    assert curve.best() == 64
+    assert curve.one_standard_error() == curve.values[int(np.argmax(means <= means[2] + error))]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_infinite_errors_have_no_gap():
+    x, y = np.arange(20) % 3, np.arange(20) % 2
+    curve = validation_curve(
+        lambda x, y, x_new, p: np.full(len(x_new), p),
+        x,
+        y,
+        KFold(4, rng=0),
+        "log_loss",
+        parameter="p",
+        values=[0.0, 1.0],
+    )
+    assert np.isnan(curve.gap).all()
+
+
 def test_one_standard_error_needs_several_splits_and_a_direction():
     x, y = data(40)
     alone = validation_curve(polynomial, x, y, HoldOut(0.3, rng=0), MSE, parameter="degree", values=[1, 2])

@@ -279,7 +279,7 @@ def halves_error(values: Floats) -> float:
         means = np.where(defined, values, 0.0).sum(axis=2) / defined.sum(axis=2)
         differences = means[:, 0] - means[:, 1]
         differences = differences[~np.isnan(differences)]
-        return math.sqrt(float(np.mean(differences**2)) / 2) if differences.size else math.nan
+    return math.hypot(*differences.tolist()) / math.sqrt(2 * differences.size) if differences.size else math.nan
 
 
 def _halvings(splitter: HoldOut, data: Data) -> Iterator[tuple[Rows, Rows]]:
