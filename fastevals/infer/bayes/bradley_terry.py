@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice, check_number
 from fastevals._random import seed_key
-from fastevals._text import printable
+from fastevals._text import count_of, printable
 from fastevals._validation.tables import find_name
 from fastevals.document.document import GAP, Cell, Document, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, as_column, make_columns
@@ -158,7 +158,9 @@ class BradleyTerry(Frozen):
 
     def _title(self) -> str:
         of = "" if self.metric is None else f", {self.metric}"
-        return f"Bayesian Bradley-Terry model: {len(self.learners)} learners, {self.n_datasets} data sets{of}"
+        return (
+            f"Bayesian Bradley-Terry model: {len(self.learners)} learners, {count_of(self.n_datasets, 'data set')}{of}"
+        )
 
     def _document(self) -> Document:
         order = np.argsort(-self.strength, kind="stable")
@@ -196,7 +198,8 @@ class BradleyTerry(Frozen):
 
     def __repr__(self) -> str:
         best = self.learners[int(self.strength.argmax())]
-        return f"BradleyTerry({len(self.learners)} learners, {self.n_datasets} data sets, strongest: {best!r})"
+        sets = count_of(self.n_datasets, "data set")
+        return f"BradleyTerry({len(self.learners)} learners, {sets}, strongest: {best!r})"
 
 
 def bayes_bradley_terry(
@@ -306,6 +309,8 @@ def count_wins(
     """Return the numbers of data sets that each learner (row) wins against each other (column), and that are tied."""
     n_datasets, n_learners = results.values.shape[:2]
     values = results.values.reshape(n_datasets, n_learners, -1)
+    largest = np.where(np.isnan(values), 0.0, np.abs(values)).max(axis=(1, 2), keepdims=True)
+    values = np.ldexp(values, -np.frexp(largest)[1])  # differences don't overflow
     wins, tied = (np.zeros((n_learners, n_learners), dtype=np.int64) for _ in range(2))
     for i in range(n_learners - 1):
         differences = values[:, i : i + 1] - values[:, i + 1 :]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastevals._text import count_of, printable, wrap_text
 from fastevals.document.document import GAP, Document, Section, Sentence
 from fastevals.document.frames import Columns, make_columns
-from fastevals.results import Frozen, Interval, format_estimate, format_test
+from fastevals.results import TIE_TOLERANCE, Frozen, Interval, format_estimate, format_test
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +37,8 @@ class StudentPosterior(NamedTuple):
             return float(above), float(below)
         if not rope and not self.location:
             return 0.5, 0.5
-        return float(self.location > rope), float(self.location < -rope)
+        outside = not math.isclose(abs(self.location), rope, rel_tol=TIE_TOLERANCE) and abs(self.location) > rope
+        return float(outside and self.location > 0), float(outside and self.location < 0)
 
     def pdf(self, values: Any) -> Any:
         """Return the density at each value."""

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._options import check_integer, check_number, show
+from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals._validation.curves import as_shares
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.proportions import checked_quantile
 from fastevals.results import Frozen, Interval, check_confidence_level, format_estimate, number_or_array
 
 JEFFREYS = (0.5, 0.5)
+LEAST_PRIOR, LARGEST_PRIOR = 0.01, 1e9  # outside, quantiles are inaccurate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -30,8 +32,9 @@ class ErrorRatePosterior(Frozen):
     mean, median : float
         Of the posterior.
     credible_interval : Interval
-        Interval that contains the error rate with probability `confidence_level`, with equal tails. Without errors its
-        low end is 0; if all rows are errors, its high end is 1.
+        Interval that contains the error rate with probability `confidence_level`, with equal tails. If the density does
+        not fall to 0 at a rate of 0, as without errors under the default prior, its low end is 0; likewise its high end
+        is 1.
     confidence_level : float
         Posterior probability of the interval.
     conclusion : str
@@ -149,7 +152,8 @@ def error_rate_posterior(
     n_samples : int
         Number of rows, at least 1.
     prior : (float, float)
-        Parameters of the prior, a beta distribution, above 0. The default is Jeffreys' prior; (1, 1) is uniform.
+        Parameters of the prior, a beta distribution, from 0.01 to 1e9. The default is Jeffreys' prior; (1, 1) is
+        uniform.
     confidence_level : float in (0, 1)
         Posterior probability of the interval.
 
@@ -180,14 +184,14 @@ def error_rate_posterior(
     >>> fastevals.error_rate_posterior(3, 100)
     ErrorRatePosterior(0.03465 [0.00852, 0.07789], n=100)
     """
-    n_samples = check_integer("n_samples", n_samples, low=1)
+    n_samples = check_integer("n_samples", n_samples, low=1, high=EXACT_INTEGER)
     n_errors = check_integer("n_errors", n_errors, low=0, high=n_samples)
     first, second = _check_prior(prior)
     level, alpha = check_confidence_level(confidence_level)
     shape = n_errors + first, n_samples - n_errors + second
     posterior = ErrorRatePosterior(n_errors, n_samples, shape, shape[0] / sum(shape), 0.0, Interval(0.0, 1.0), level)
     low, median, high = posterior.quantile([alpha / 2, 0.5, 1 - alpha / 2]).tolist()
-    interval = Interval(low if n_errors else 0.0, high if n_errors < n_samples else 1.0)
+    interval = Interval(low if shape[0] > 1 else 0.0, high if shape[1] > 1 else 1.0)
     return ErrorRatePosterior(n_errors, n_samples, shape, posterior.mean, median, interval, level)
 
 
@@ -198,6 +202,6 @@ def _check_prior(prior: Any) -> tuple[float, float]:
     """Return the parameters of the prior."""
     given = list(prior) if isinstance(prior, (list, tuple, np.ndarray)) else []
     if len(given) != 2:
-        raise ValueError(f"prior must be two numbers above 0, such as (0.5, 0.5), got {show(prior)}")
-    first, second = (check_number("prior", each, low=0, high=np.inf, open_low=True, open_high=True) for each in given)
+        raise ValueError(f"prior must be two numbers, such as (0.5, 0.5), got {show(prior)}")
+    first, second = (check_number("prior", each, low=LEAST_PRIOR, high=LARGEST_PRIOR) for each in given)
     return first, second

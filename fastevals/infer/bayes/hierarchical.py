@@ -160,7 +160,8 @@ def _read_folds(results: Results, asked: Asked, rho: Floats) -> _FoldSums:
         if np.count_nonzero(both) < 2:
             raise ValueError(
                 f"results must have at least 2 folds of both learners on each data set, got {np.count_nonzero(both)} "
-                f"on {show(dataset)}; use bayes_signed_rank for one result per data set"
+                f"on {show(dataset)}; use bayes_signed_rank for one result per data set, or Results with "
+                "missing='drop-dataset' to leave out data sets without results"
             )
         scaled = scaled_differences(first[both], second[both])
         differences.append(np.asarray(in_own_unit(scaled.values, scaled.exponent)))

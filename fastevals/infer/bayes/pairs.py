@@ -12,7 +12,7 @@ from fastevals._options import as_direction, check_integer, check_number
 from fastevals._validation.tables import find_name
 from fastevals.infer.bayes.comparison import BayesComparison, StudentPosterior
 from fastevals.infer.learners.results import Results
-from fastevals.results import Interval, check_confidence_level
+from fastevals.results import TIE_TOLERANCE, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
         self, test: str, draws: Floats, differences: Floats, n_datasets: int, **more: Any
     ) -> BayesComparison:
         """Return the result for draws of the shares of differences above, within and below the rope."""
-        largest = draws == draws.max(axis=1, keepdims=True)
+        largest = draws >= draws.max(axis=1, keepdims=True) - TIE_TOLERANCE
         shares = (largest / largest.sum(axis=1, keepdims=True)).mean(axis=0)
         tail = (1 - self.confidence_level) / 2
         low, high = np.quantile(differences, [tail, 1 - tail])

@@ -9,11 +9,11 @@ import numpy as np
 
 from fastevals._options import check_integer, check_number
 from fastevals._text import count_of, format_number
+from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.document.document import GAP, Document, Number, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, make_columns
 from fastevals.results import Frozen, check_confidence_level
 
-MOST_ROWS = 2**53
 WIDEST = 40.0  # standard normal deviations beyond which a normal tail is 0
 STEPS = 20_001  # points of the integral of an expected maximum, which is then exact to 1e-6
 
@@ -70,11 +70,11 @@ class HoldoutReuse(Frozen):
     def conclusion(self) -> str:
         """The answer, in words."""
         level = f"{100 * self.confidence_level:.6g} %"
-        looks, rows = count_of(self.n_looks, "look"), f"{self.n_samples:,} rows"
+        looks, rows = f"{self.n_looks:,} looks", f"{self.n_samples:,} row{'s' * (self.n_samples != 1)}"
         if self.n_looks == 1:
             return f"One look at {rows}: a {level} interval of the value is +-{format_number(self.margin)}."
         said = (
-            f"{looks} at {rows}: the best of {self.n_looks} equally good models exceeds its true value by "
+            f"{looks} at {rows}: the best of {self.n_looks:,} equally good models exceeds its true value by "
             f"{format_number(self.luck_of_best)} on average. A {level} interval is +-{format_number(self.margin)} for "
             f"a model chosen beforehand, and +-{format_number(self.simultaneous_margin)} for the best one."
         )
@@ -87,9 +87,10 @@ class HoldoutReuse(Frozen):
         )
 
     def __repr__(self) -> str:
+        looks = f"{count_of(self.n_looks, 'look')} at {count_of(self.n_samples, 'row')}"
         return (
-            f"HoldoutReuse({self.n_looks} looks at {self.n_samples} rows, luck_of_best={self.luck_of_best:.3g}, "
-            f"margin={self.margin:.3g}, simultaneous_margin={self.simultaneous_margin:.3g})"
+            f"HoldoutReuse({looks}, luck_of_best={self.luck_of_best:.3g}, margin={self.margin:.3g}, "
+            f"simultaneous_margin={self.simultaneous_margin:.3g})"
         )
 
     def __str__(self) -> str:
@@ -129,7 +130,7 @@ def holdout_reuse(
         Rows of the test set.
     n_looks : int
         Number of models that are measured on it, or that the best was chosen from.
-    value : float in [0, 1]
+    value : float in (0, 1)
         The models' share of correct (or of wrong) rows; 0.5 is the worst case.
     standard_deviation : float, optional
         For another metric that is a mean over rows, the standard deviation of a row's loss, in place of `value`.
@@ -152,7 +153,8 @@ def holdout_reuse(
     -----
     The excess of the best of k equally good models is the expected maximum of k normal values, times the standard error
     and the square root of 1 - `correlation`. For shares of 0.05 to 0.95 of 1,000 rows, and up to 1,000 models, it
-    differs from the exact mean by at most 8 %.
+    differs from the exact mean by at most 8 %. With few rows and a share near 0 or 1 it is too large, because no share
+    is below 0 or above 1.
 
     If models may depend on earlier results, k looks can cost far more. `luck_by_feedback` is the mean excess of the
     attack in [1]_: each of k models guesses at random. The predictions of models that are wrong more often than right
@@ -172,14 +174,14 @@ def holdout_reuse(
     """
     from scipy.special import ndtr, ndtri
 
-    n = check_integer("n_samples", n_samples, low=1, high=MOST_ROWS)
-    k = check_integer("n_looks", n_looks, low=1, high=MOST_ROWS)
-    share = check_number("value", value, low=0, high=1)
+    n = check_integer("n_samples", n_samples, low=1, high=EXACT_INTEGER)
+    k = check_integer("n_looks", n_looks, low=1, high=EXACT_INTEGER)
+    share = check_number("value", value, low=0, high=1, open_low=True, open_high=True)
     rho = check_number("correlation", correlation, low=0, high=1, open_high=True)
     level, alpha = check_confidence_level(confidence_level)
     deviation = math.sqrt(share * (1 - share))
     if standard_deviation is not None:
-        deviation = check_number("standard_deviation", standard_deviation, low=0)
+        deviation = check_number("standard_deviation", standard_deviation, low=0, high=math.inf, open_high=True)
     error = deviation / math.sqrt(n)
     per_look = -math.expm1(math.log1p(-alpha) / k)
     feedback = 0.0 if k == 1 else float(ndtr(math.sqrt(2 * k / (math.pi * n)))) - 0.5

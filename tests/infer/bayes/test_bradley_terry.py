@@ -96,6 +96,13 @@ def test_ties_are_spread_or_ignored() -> None:
     assert 0.5 < spread.win_probability[0, 1] < ignored.win_probability[0, 1]
 
 
+def test_differences_beyond_the_largest_float_have_their_sign() -> None:
+    values = np.stack([np.full((5, 3), 1e308) * [1, 0.9, 0.8], np.full((5, 3), -1e308)], axis=1)
+    found = fe.bayes_bradley_terry(Results(values, metric="accuracy"), **FEW)
+    assert found.wins.tolist() == [[0, 5], [0, 0]]
+    assert "1 data set," in repr(fe.bayes_bradley_terry(Results(values[:1], metric="accuracy"), **FEW))
+
+
 def test_the_text_has_strengths_pairs_and_a_conclusion() -> None:
     found = fe.bayes_bradley_terry(ACCURACY, **FEW)
     text = str(found)

@@ -19,8 +19,8 @@ def test_the_posterior_is_scipys_beta_distribution(n_errors: int, prior: Any) ->
     assert found.mean == pytest.approx(known.mean())
     assert found.median == pytest.approx(known.median())
     low, high = found.credible_interval
-    assert low == (0 if n_errors == 0 else pytest.approx(known.ppf(0.025)))
-    assert high == (1 if n_errors == 100 else pytest.approx(known.ppf(0.975)))
+    assert low == (0 if n_errors + prior[0] <= 1 else pytest.approx(known.ppf(0.025)))
+    assert high == (1 if 100 - n_errors + prior[1] <= 1 else pytest.approx(known.ppf(0.975)))
     rates = np.array([0.01, 0.2, 0.5, 0.97])
     assert found.probability_below(rates) == pytest.approx(known.cdf(rates))
     assert found.pdf(rates) == pytest.approx(known.pdf(rates))
@@ -54,7 +54,17 @@ def test_a_billion_rows() -> None:
     )
 
 
+def test_the_interval_has_equal_tails_under_other_priors() -> None:
+    found = fe.error_rate_posterior(0, 10, prior=(10, 10))
+    assert found.probability_below(list(found.credible_interval)) == pytest.approx([0.025, 0.975])
+    assert fe.error_rate_posterior(0, 10, prior=(1, 1)).credible_interval.low == 0
+
+
 def test_bad_input_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"n_samples must be an integer from 1 to 9007199254740992"):
+        fe.error_rate_posterior(1, 10**400)
+    with pytest.raises(ValueError, match=r"prior must be in \[0.01, 1e\+09\], got 1e-300"):
+        fe.error_rate_posterior(0, 10, prior=(1e-300, 1e-300))
     with pytest.raises(ValueError, match="n_errors must be"):
         fe.error_rate_posterior(11, 10)
     with pytest.raises(ValueError, match="n_errors must be"):

@@ -252,6 +252,24 @@ def test_extreme_numbers_are_read() -> None:
     assert found.a_better + found.b_better > 0.9
 
 
+def test_equal_results_favour_no_learner() -> None:
+    same = {"a": PAIR["new"], "b": PAIR["new"]}
+    found = fe.bayes_signed_rank(same, rope=0, higher_is_better=True, **FEW)
+    assert (found.a_better, found.b_better) == pytest.approx((0.5, 0.5))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_constant_difference_at_the_end_of_the_rope_is_equivalent(sign: int) -> None:
+    constant = {"a": [0.81] * 5, "b": [0.80] * 5}  # their float difference is above 0.01
+    options: dict[str, Any] = {"n_train": 4, "n_test": 1, "higher_is_better": True}
+    pair = ("a", "b") if sign > 0 else ("b", "a")
+    with pytest.warns(UndefinedMetricWarning, match="all the same"):
+        assert tuple(fe.bayes_correlated_t(constant, *pair, rope=0.01, **options)) == (0, 1, 0)
+    with pytest.warns(UndefinedMetricWarning, match="all the same"):
+        found = fe.bayes_correlated_t(constant, *pair, rope=0.0099, **options)
+    assert (found.a_better, found.b_better) == ((1, 0) if sign > 0 else (0, 1))
+
+
 # Bad input ------------------------------------------------------------------------------------------------------------
 BAD = {
     "no direction": ({}, "higher_is_better must be given"),

@@ -56,6 +56,7 @@ def test_one_look_costs_nothing() -> None:
     assert cost.simultaneous_margin == pytest.approx(cost.margin)
     assert cost.margin == pytest.approx(1.959964 * 0.02, rel=1e-6)
     assert "One look at 400 rows" in str(cost)
+    assert "One look at 1 row:" in fastevals.holdout_reuse(1, 1).conclusion
 
 
 def test_other_metrics_have_a_deviation() -> None:
@@ -72,6 +73,8 @@ def test_other_metrics_have_a_deviation() -> None:
         ((10, 0), {}, "n_looks"),
         ((10.5, 2), {}, "n_samples"),
         ((10, 2), {"value": 1.5}, "value"),
+        ((10, 2), {"value": 1}, r"value must be in \(0, 1\), got 1"),
+        ((10, 2), {"standard_deviation": math.inf}, "standard_deviation"),
         ((10, 2), {"correlation": 1.0}, "correlation"),
         ((10, 2), {"standard_deviation": -1.0}, "standard_deviation"),
         ((10, 2), {"confidence_level": 95}, "confidence_level"),
