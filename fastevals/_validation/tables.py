@@ -342,6 +342,14 @@ def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:
     return given[0], given[1]
 
 
+def names_of_pair(names: Any, a: Any, b: Any) -> tuple[str, str]:
+    """Return the two learners' names for conclusions: the given ones, those of `Results.of`, or "a" and "b"."""
+    first, second = (
+        str(getattr(each[0] if isinstance(each, list) and each else each, "learner", "")) for each in (a, b)
+    )
+    return as_pair_of_names(names, (first, second) if first and second and first != second else ("a", "b"))
+
+
 def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     """Return the position of a name in `names`."""
     if not isinstance(value, (bool, np.bool_)):

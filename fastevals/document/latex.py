@@ -49,9 +49,8 @@ def _table(document: Document, section: Section, table: Table, labels: dict[str,
     if not rows:
         return ""
     labels[table.kind] = labels.get(table.kind, 0) + 1
-    caption = [
-        each for each in (f"{table.title} {table.note}".strip(), section.heading, printable(document.title)) if each
-    ]
+    of = printable(document.title) if document.command or not table.title else ""  # another title is of the table only
+    caption = [each for each in (f"{table.title} {table.note}".strip(), section.heading, of) if each]
     caption += [table.more] if table.more else []
     return TABLE.format(
         caption=_escaped("; ".join(caption)) + ".",

@@ -133,7 +133,8 @@ def _from_array(data: Any, roles: Roles) -> ResultGrid:
             "data must be an array of data sets x learners, of data sets x learners x folds, or of data sets x "
             f"learners x repeats x folds, and not empty; got shape {array.shape}"
         )
-    values = read_cells("data", array.ravel()).values.reshape(array.shape)
+    with naming_rows(lambda k: f"place {tuple(map(int, np.unravel_index(k, array.shape)))}"):
+        values = read_cells("data", array.ravel()).values.reshape(array.shape)
     values = values.reshape(*array.shape[:2], *(1,) * (4 - array.ndim), *array.shape[2:])
     return ResultGrid(
         values,
@@ -149,7 +150,7 @@ def _given_names(role: str, names: Any, n: int) -> tuple[Any, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         names = [names]
     given = tuple(plain_text(each) for each in names)
-    if len(given) != n or len({repr(each) for each in given}) < n:
+    if len(given) != n or len({str(each) for each in given}) < n:
         raise ValueError(f"{role} must be {n} different names for data without names, got {listed(given)}")
     return given
 

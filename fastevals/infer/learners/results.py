@@ -30,12 +30,15 @@ class LearnerResults:
 
     Attributes
     ----------
+    learner : name
+        The learner's name, for conclusions of tests.
     value : float
         Mean over splits.
     per_split : ndarray of shape (n_repeats, n_folds)
         The results.
     """
 
+    learner: Any
     value: float
     per_split: Floats
     _splits: MeasuredSplits
@@ -191,8 +194,11 @@ class Results(Frozen):
     def means(self) -> Floats:
         """Mean results over repeats and folds, of shape (n_datasets, n_learners); NaN if a result is missing."""
         slots = _measured_slots(self.values)
-        sums = np.where(slots[:, None], self.values, 0.0).sum(axis=(2, 3))
-        return np.asarray(sums / slots.sum(axis=(1, 2))[:, None])
+        values = np.where(slots[:, None], self.values, 0.0)
+        counts = slots.sum(axis=(1, 2))[:, None]
+        means = np.asarray(values.sum(axis=(2, 3)) / counts)
+        rounding = counts * np.finfo(np.float64).eps * np.abs(values).max(axis=(2, 3))
+        return np.where(counts > 1, _with_ties(means, rounding), means)
 
     @property
     def test_to_train(self) -> Floats | None:
@@ -216,7 +222,7 @@ class Results(Frozen):
         """
         place = find_name("learner", learner, self.learners)
         found = [
-            LearnerResults(float(mean), values, splits)
+            LearnerResults(self.learners[place], float(mean), values, splits)
             for mean, values, splits in zip(
                 self.means[:, place], self.values[:, place], map(self._splits, range(len(self.datasets))), strict=True
             )
@@ -356,6 +362,18 @@ def _with_sizes(grid: ResultGrid, n_train: Any, n_test: Any) -> ResultGrid:
     return grid._replace(n_train=sizes[0], n_test=sizes[1])
 
 
+def _with_ties(means: Floats, rounding: Floats) -> Floats:
+    """Return means in which those of a row that differ by no more than rounding are equal."""
+    order = np.argsort(means, axis=1, kind="stable")
+    ordered, allowed = (np.take_along_axis(each, order, axis=1) for each in (means, rounding))
+    is_new = np.ones(means.shape, dtype=bool)
+    is_new[:, 1:] = ~(np.diff(ordered, axis=1) <= np.maximum(allowed[:, 1:], allowed[:, :-1]))
+    first = np.maximum.accumulate(np.where(is_new, np.arange(means.shape[1]), 0), axis=1)
+    tied = np.empty_like(means)
+    np.put_along_axis(tied, order, np.take_along_axis(ordered, first, axis=1), axis=1)
+    return tied
+
+
 # Missing cells --------------------------------------------------------------------------------------------------------
 def _measured_slots(values: Floats) -> NDArray[np.bool_]:
     """Return the splits of each data set for which some learner has a result; the first one if there is none."""
@@ -376,8 +394,8 @@ def _apply_policy(grid: ResultGrid, policy: MissingResults) -> ResultGrid:
     cells, count = _name_cells(grid.values, grid), f"{np.count_nonzero(missing)} of {_n_cells(grid.values)}"
     if policy == "raise":
         raise ValueError(
-            f"data must have a result in each cell, but lack {count}: {cells}. Choose missing='drop-dataset', 'worst' "
-            "or 'keep' to go on without"
+            f"data must have a result in each cell, but lack {count}: {cells}. To go on without, use "
+            "fastevals.Results with missing='drop-dataset', 'worst' or 'keep'"
         )
     said = f"{count} results are missing ({cells})"
     if policy == "keep":

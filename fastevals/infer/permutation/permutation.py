@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import as_flag, check_not_given, warn_undefined
 from fastevals._validation.arrays import check_only_of_classes, is_matrix
-from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
+from fastevals._validation.tables import as_measurement_pair, as_pair_of_names, names_of_pair
 from fastevals.infer.permutation.classes import permute_classes
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels
@@ -231,7 +231,7 @@ def paired_permutation_test(
         Number of permutations to draw. With m nonzero differences, all 2^m permutations are enumerated if 2^m is at
         most this number, or at most 65536.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of ``a - b`` is not 0, is negative, or is positive.
     confidence_level, rng, keep_distribution, progress
@@ -278,7 +278,7 @@ def paired_permutation_test(
     alpha = check_alpha(confidence_level, alternative)
     plan = PermutationPlan.check(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names_of_pair(names, a, b)
     pair = [each.values for each in as_measurement_pair(a, b, independent="paired_permutation_test")]
     values, exponent = nonzero_differences(*pair)
     tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import as_flag, check_choice, check_number, check_options, warn_degenerate
-from fastevals._validation.tables import as_measurement_pair, as_pair_of_names, test_to_train_ratio
+from fastevals._validation.tables import as_measurement_pair, names_of_pair, test_to_train_ratio
 from fastevals.infer.permutation.distribution import PermutationPlan
 from fastevals.infer.permutation.signs import permutation_interval
 from fastevals.infer.significance.decision import NO_VARIANCE, as_sentence, format_effect, pvalue_text
@@ -86,7 +86,7 @@ def equivalence_test(
     test : {"wilcoxon", "sign", "paired-t", "corrected-resampled-t", "5x2cv-t", "permutation"}
         The test for each side, as for `pairwise_tests`: of the pseudomedian, the median or the mean difference.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``, and so is each of its two sides.
     **options
@@ -135,7 +135,7 @@ def equivalence_test(
     check_choice("test", test, EquivalenceTest)
     _, alpha = check_confidence_level(confidence_level)
     margin = check_number("margin", margin, low=0, open_low=True, open_high=True)
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names_of_pair(names, a, b)
     entry = TESTS[test]
     if test == "5x2cv-t":
         arrays = as_five_by_two(a, b)

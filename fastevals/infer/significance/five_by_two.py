@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import check_choice
-from fastevals._validation.tables import as_measurements, as_pair_of_names, check_same_splits
+from fastevals._validation.tables import as_measurements, check_same_splits, names_of_pair
 from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, compare_two, decide, pvalues
 from fastevals.infer.significance.paired import (
     ScaledDifferences,
@@ -51,7 +51,7 @@ def five_by_two_cv_t_test(
         the chapter's: the mean of the first repetition's two differences, which is conservative (about 1.5 % false
         alarms at level 5 %).
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the difference chosen by `numerator`, `a` minus `b`, is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -93,7 +93,7 @@ def five_by_two_cv_t_test(
     SignificanceResult(statistic=1.155, pvalue=0.3004, effect=0.02, rejected=False)
     """
     pair = as_five_by_two(a, b)
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names_of_pair(names, a, b)
     check_choice("numerator", numerator, Numerator)
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
@@ -116,7 +116,7 @@ def five_by_two_cv_f_test(
     a, b : array-like of shape (5, 2), or ErrorEstimate
         Error rates, or other measurements, of the two learners: one row per repetition, one column per fold.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
@@ -151,7 +151,7 @@ def five_by_two_cv_f_test(
     SignificanceResult(statistic=2.933, pvalue=0.1233, effect=0.026, rejected=False)
     """
     pair = as_five_by_two(a, b)
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names_of_pair(names, a, b)
     alpha = check_alpha(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
     compared = compare_two("difference in means", first, second)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import as_flag, check_choice
-from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
+from fastevals._validation.tables import as_measurement_pair, names_of_pair
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha, compare_two, discrete_critical_value
@@ -55,7 +55,7 @@ def wilcoxon_test(
         they are tied if they are equal as floats, so pass integers (numbers of errors) rather than shares of rows such
         as 17 / 81.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     method : {"auto", "exact", "normal"}
         The null distribution of the statistic, given the ranks. "exact" handles ties and zeros, for up to 1000 nonzero
         differences; "normal" uses the exact mean and variance; "auto" is exact for up to 50 differences.
@@ -110,7 +110,7 @@ def wilcoxon_test(
     SignificanceResult(statistic=10, pvalue=0.625, effect=5, rejected=False)
     """
     alpha = check_alpha(confidence_level, alternative)
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names_of_pair(names, a, b)
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
     signed = rank_signed_differences(*_as_one_pair("wilcoxon_test", a, b), **options)
     largest = float(signed.largest[0])
@@ -142,7 +142,7 @@ def sign_test(
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Paired measurements of the two learners; `a` wins a pair if its measurement is larger. Equal pairs are dropped.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the share of pairs that `a` wins is not 1/2, is below 1/2, or is above 1/2.
     confidence_level : float in (0, 1)
@@ -175,7 +175,7 @@ def sign_test(
     SignificanceResult(statistic=6, pvalue=0.03125, effect=1, rejected=True)
     """
     alpha = check_alpha(confidence_level, alternative)
-    winner, loser = as_pair_of_names(names, ("a", "b"))
+    winner, loser = names_of_pair(names, a, b)
     first, second = _as_one_pair("sign_test", a, b)
     wins, pvalue, share = (float(each[0]) for each in pairwise_sign(first, second, alternative))
     n = int(np.count_nonzero(first != second))

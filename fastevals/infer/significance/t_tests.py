@@ -14,7 +14,7 @@ from fastevals._validation.tables import (
     Measurements,
     as_measurement_pair,
     as_measurements,
-    as_pair_of_names,
+    names_of_pair,
     test_to_train_ratio,
 )
 from fastevals.infer.significance.decision import (
@@ -123,7 +123,7 @@ def paired_t_test(
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         At least two paired error rates, or other measurements, of the two learners.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -165,7 +165,9 @@ def paired_t_test(
     SignificanceResult(statistic=-3.576, pvalue=0.03739, effect=-0.045, rejected=True)
     """
     pair = as_measurement_pair(a, b, least=2, independent="paired_t_test")
-    return _t_test(pair, 1 / pair[0].values.size, "the paired t-test", names, alternative, confidence_level)
+    return _t_test(
+        pair, 1 / pair[0].values.size, "the paired t-test", names_of_pair(names, a, b), alternative, confidence_level
+    )
 
 
 def corrected_resampled_t_test(
@@ -195,7 +197,7 @@ def corrected_resampled_t_test(
         Count repeated splits of the same rows as one: the variance is s^2 (n_test / (n_train + n_test) +
         n_test / n_train), however many repetitions there are. See the notes.
     names : (str, str), optional
-        The learners' names in the conclusion; "a" and "b" by default.
+        The learners' names in the conclusion. By default the names in `Results.of`, otherwise "a" and "b".
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
@@ -241,18 +243,20 @@ def corrected_resampled_t_test(
     pair = as_measurement_pair(a, b, least=2)
     ratio_of_rows = test_to_train_ratio(n_train, n_test, *pair)
     factor = variance_factor(pair[0].values.size, ratio_of_rows, as_flag("conservative", conservative))
-    return _t_test(pair, factor, "the corrected resampled t-test", names, alternative, confidence_level)
+    return _t_test(
+        pair, factor, "the corrected resampled t-test", names_of_pair(names, a, b), alternative, confidence_level
+    )
 
 
 def _t_test(
     pair: tuple[Measurements, Measurements],
     factor: float,
     test: str,
-    names: PairNames,
+    names: tuple[str, str],
     alternative: Alternative,
     confidence_level: float,
 ) -> SignificanceResult:
-    first, second = as_pair_of_names(names, ("a", "b"))
+    first, second = names
     n = pair[0].values.size
     compared = compare_two("difference in means", first, second)
     estimate = t_statistic(scaled_differences(*(each.values for each in pair)), factor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import parquet
 
 import fastevals
@@ -318,7 +319,7 @@ HOLES: dict[str, list[Any]] = {
 
 
 def test_missing_cells_are_refused_by_name() -> None:
-    message = r"lack 2 of 12: svm on v \(timeout\); tree on w\. Choose missing='drop-dataset', 'worst' or 'keep'"
+    message = r"lack 2 of 12: svm on v \(timeout\); tree on w\. To go on without"
     with pytest.raises(ValueError, match=message):
         Results(HOLES)
     with pytest.raises(ValueError, match="missing must be one of 'raise', 'drop-dataset', 'worst', 'keep'"):
@@ -488,3 +489,40 @@ def test_callers_name_their_argument() -> None:
         as_learner_results("results", {})
     with pytest.raises(ValueError, match=r"^results must have a result in each cell"):
         as_learner_results("results", HOLES)
+
+
+def test_means_of_the_same_folds_in_another_order_are_tied() -> None:
+    rng = np.random.default_rng(0)
+    folds = rng.integers(0, 40, (50, 10)) / 40
+    values = np.stack(
+        [folds, rng.permuted(folds, axis=1), folds + np.where(np.arange(50) % 2, 1e-9, -1e-9)[:, None]], axis=1
+    )
+    results = Results(values[:, :, None], metric="accuracy")
+    means = results.means
+    assert_array_equal(means[:, 0], means[:, 1])
+    assert (np.sign(means[:, 2] - means[:, 1]) == np.where(np.arange(50) % 2, 1, -1)).all()
+    assert_allclose(means, values.mean(axis=2), rtol=1e-15)
+    assert_array_equal(fastevals.friedman_test(results).mean_ranks, [2, 2, 2])
+    assert_array_equal(Results(values[:, :, 0]).means, values[:, :, 0])  # single results stay as they are
+
+
+def test_conclusions_of_two_learners_have_their_names() -> None:
+    folds = np.random.default_rng(0).normal(size=(1, 2, 2, 5))
+    several = Results(folds[0, :, 0].T, learner=["LDA", "tree"])
+    one = Results(folds, learner=["LDA", "tree"], n_train=80, n_test=20)
+    for results, test in (
+        (several, fastevals.wilcoxon_test), (several, fastevals.sign_test), (several, fastevals.paired_t_test),
+        (several, fastevals.paired_permutation_test), (one, fastevals.corrected_resampled_t_test),
+    ):  # fmt: skip
+        pair = results.of("LDA"), results.of("tree")
+        assert re.search(r"\bLDA and tree\b|\btree and LDA\b", test(*pair).conclusion), test(*pair).conclusion
+        assert "old" in test(*pair, names=("old", "new")).conclusion
+    found = fastevals.equivalence_test(several.of("LDA"), several.of("tree"), margin=0.1)
+    assert "LDA" in found.conclusion
+
+
+def test_messages_on_arrays_name_the_place() -> None:
+    with pytest.raises(ValueError, match=r"^data must be finite, but has inf at place \(1, 0\)$"):
+        Results([[1.0, 2.0], [np.inf, 3.0]])
+    with pytest.raises(ValueError, match=r"^learner must be 2 different names"):
+        Results([[1.0, 2.0]], learner=[1, "1"])

@@ -136,3 +136,11 @@ def test_numbers_of_the_table() -> None:
     assert values["reference"] == "forest"
     assert values["is_worse"][0] == [False, False, False, True]
     assert repr(table) == "ResultsTable(5 data sets x 4 learners, accuracy, against 'forest')"
+
+
+def test_captions_say_no_more_than_the_table() -> None:
+    results = results_of(folds(2))
+    for written in (results.to_latex(), results.table().to_latex()):
+        (caption,) = re.findall(r"\\caption\{(.*)\}", written)
+        assert caption.startswith("Results by data set (accuracy, higher is better;")
+        assert caption.endswith(" splits in parentheses).")
