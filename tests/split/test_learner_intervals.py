@@ -277,19 +277,31 @@ def test_intervals_refuse_other_splits_and_metrics_before_the_first_fit(name: st
         estimate_error(never, X, LABELS, splitter, options.pop("metrics", "error_rate"), **options)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_huge_errors_have_a_conservative_z() -> None:
+    options: dict[str, Any] = {"metrics": "mean_absolute_error", "interval": "conservative-z"}
+    splitter = HoldOut(0.2, n_repeats=2, rng=0)
+    huge = estimate_error(line, X, TARGETS * 2.0**900, splitter, **options)["mean_absolute_error"]
+    usual = estimate_error(line, X, TARGETS, splitter, **options)["mean_absolute_error"]
+    assert np.ldexp(huge.confidence_interval, -900) == pytest.approx(usual.confidence_interval)
+
+
 @pytest.mark.parametrize("asked", ["rmse", "r2", "median_absolute_error"])
 def test_metrics_of_targets_that_are_no_means_are_refused(asked: str) -> None:
     with pytest.raises(ValueError, match="means over rows"):
         estimate_error(line, X, TARGETS, KFold(5), asked, interval="cv-wald")
 
 
-@pytest.mark.parametrize("interval", ["cv-wald", "nested-cv"])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("interval", ["cv-wald", "nested-cv", "infinitesimal-jackknife"])
 def test_an_infinite_loss_has_no_interval(interval: Any) -> None:
+    splitter = BootstrapSplit(20, rng=0) if interval == "infinitesimal-jackknife" else KFold(4, rng=0)
+
     def sure(x: Any, y: Any, new: Any) -> Any:
         return np.where(new > 0, 1.0, 0.5)
 
     with pytest.warns(UndefinedMetricWarning, match="interval of log_loss .* infinite on some test rows"):
-        found = estimate_error(sure, X, LABELS, KFold(4, rng=0), ["log_loss", "brier_score"], interval=interval)
+        found = estimate_error(sure, X, LABELS, splitter, ["log_loss", "brier_score"], interval=interval)
     assert np.isnan(found["log_loss"].confidence_interval).all()
     assert np.isfinite(found["brier_score"].confidence_interval).all()
 

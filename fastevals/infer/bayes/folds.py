@@ -119,8 +119,9 @@ def _read_splits(results: Any, dataset: Any) -> tuple[tuple[Any, ...], Callable[
         k = 0 if dataset is None else find_name("dataset", dataset, results.datasets)
 
         def of_dataset(place: int) -> Measurements:
-            own = results.of(results.learners[place])
-            return as_measurements("results", own[k] if isinstance(own, list) else own)
+            learner = results.learners[place]
+            own = results.of(learner)
+            return as_measurements(f"results of {show(learner)}", own[k] if isinstance(own, list) else own)
 
         return results.learners, of_dataset
     if dataset is not None:

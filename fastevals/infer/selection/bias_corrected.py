@@ -61,7 +61,7 @@ class BestConfiguration(Frozen):
     values : ndarray of shape (n_configurations,)
         Each configuration's value on all rows.
     chosen : ndarray of shape (n_configurations,)
-        Share of replicates in which each configuration was the best on the rows drawn.
+        Share of replicates with a value in which each configuration was the best on the rows drawn.
     n_resamples : int
         Number of replicates.
     n_undefined : int
@@ -109,7 +109,7 @@ class BestConfiguration(Frozen):
             f"{printable(str(self.best))} is the best of {len(self.names)} configurations ({self.metric} "
             f"{format_number(self.apparent_value)}). Allowing for the choice, its {self.metric} is "
             f"{format_number(self.value)} ({100 * self.confidence_level:.6g} % interval {low} to {high}). It was the "
-            f"best in {100 * self.chosen[place]:.0f} % of {self.n_resamples} replicates."
+            f"best in {100 * self.chosen[place]:.0f} % of {self.n_resamples - self.n_undefined} replicates."
         )
 
     def __repr__(self) -> str:

@@ -343,8 +343,8 @@ def jackknife_errors(replicates: Callable[[], Iterable[Pair]], values: Sequence[
     estimated and subtracted, as by Wager, Hastie and Efron (2014), JMLR 15, 1625-1651. The variance is at least the
     variance of a mean over rows.
     """
-    influence, direct, parts = influences(replicates, values, n)
     with np.errstate(invalid="ignore", over="ignore"):
+        influence, direct, parts = influences(replicates, values, n)
         simulation = (n - 1) * len(values) * parts.var(axis=1)
         variance = np.sum(influence**2, axis=1) - simulation
         return np.asarray(np.sqrt(np.maximum(variance, np.sum(direct**2, axis=1))))

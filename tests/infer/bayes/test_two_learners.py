@@ -293,6 +293,13 @@ def test_bad_options_are_refused(name: str, options: dict[str, Any], message: st
         call(PAIR, **{"rope": 0.01, **direction, **sizes, **options})
 
 
+def test_a_missing_fold_is_refused_with_its_learner() -> None:
+    folds = np.array([[[0.8, np.nan, 0.9], [0.7, 0.8, 0.9]]])
+    results = Results(folds, learner=["new", "old"], metric="accuracy", n_train=2, n_test=1, missing="keep")
+    with pytest.raises(ValueError, match="results of 'new' must be defined in all splits, but is NaN in 1 of 3"):
+        fe.bayes_correlated_t(results, rope=0.01)
+
+
 def test_other_bad_input_is_refused() -> None:
     several = results_of(FOLDS["alike data sets"])
     three = {**PAIR, "third": NEW}

@@ -142,6 +142,7 @@ def test_undefined_replicates_are_dropped_and_counted() -> None:
     with pytest.warns(fastevals.UndefinedMetricWarning, match="replicates, which are dropped"):
         found = fastevals.bbc_cv(y, scores, "roc_auc", n_resamples=200, rng=0)
     assert 0 < found.n_undefined < 200
+    assert f" of {200 - found.n_undefined} replicates" in found.conclusion
     assert "only 2" in found.caution or "40 rows" in found.caution
 
 
