@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 LATEX = {"š": r"{\v{s}}", "é": r"{\'e}"}  # of letters in names and titles
-MOST_NAMED = 2  # authors in a citation; of more, only the first
+MOST_NAMED = 2  # authors in a citation; with more, only the first is named
 
 
 class CitedWork(NamedTuple):

@@ -30,7 +30,7 @@ class ErrorRatePosterior(Frozen):
     shape : (float, float)
         Parameters of the beta distribution.
     mean, median : float
-        Of the posterior.
+        Mean and median of the posterior.
     credible_interval : Interval
         Interval that contains the error rate with probability `confidence_level`, with equal tails. If the density does
         not fall to 0 at a rate of 0, as without errors under the default prior, its low end is 0; likewise its high end

@@ -46,7 +46,7 @@ def bayes_signed_rank(
     Parameters
     ----------
     results : Results, array-like of shape (n_datasets, n_learners), mapping of name to array-like, or frame
-        Results of learners (columns) on data sets (rows). Of `Results` with folds, the means are used.
+        Results of learners (columns) on data sets (rows). For `Results` with folds, their means are used.
     a, b : name, optional
         The two learners; not needed if there are only two.
     rope : float

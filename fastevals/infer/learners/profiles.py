@@ -16,7 +16,7 @@ ProfileBy = Literal["ratio", "difference"]
 class Profile(NamedTuple):
     """A learner's step function: `shares[k]` of the data sets are within `distances[k]` of the best."""
 
-    distances: Floats  # ascending and distinct, the first is that of the best: 1 for ratios, 0 for differences
+    distances: Floats  # ascending and distinct; the best has the first: 1 for ratios, 0 for differences
     shares: Floats
 
 

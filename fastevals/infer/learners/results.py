@@ -221,11 +221,10 @@ class Results(Frozen):
             One for each data set; if there is only one data set, its splits are the measurements.
         """
         place = find_name("learner", learner, self.learners)
+        measured = map(self._on_dataset, range(len(self.datasets)))
         found = [
-            LearnerResults(self.learners[place], float(mean), values, splits)
-            for mean, values, splits in zip(
-                self.means[:, place], self.values[:, place], map(self._splits, range(len(self.datasets))), strict=True
-            )
+            LearnerResults(self.learners[place], float(mean), values[place], splits)
+            for mean, (values, splits) in zip(self.means[:, place], measured, strict=True)
         ]
         return found[0] if len(found) == 1 else found
 
@@ -253,10 +252,20 @@ class Results(Frozen):
         """
         return make_table(self, reference=reference, confidence_level=confidence_level)
 
-    def _splits(self, k: int) -> MeasuredSplits:
-        """Return the splits of a data set."""
-        n_train, n_test = (None if each is None else each[k] for each in (self._n_train, self._n_test))
-        return MeasuredSplits(n_train, n_test, None, self.metric, self.greater_is_better)
+    def _on_dataset(self, k: int) -> tuple[Floats, MeasuredSplits]:
+        """Return the results on a data set, of shape (n_learners, n_repeats, n_folds), and its splits.
+
+        Splits without any result are left out; the others become one repeat if repeats then differ in length.
+        """
+        slots = _measured_slots(self.values)[k]
+        repeats, folds = (np.flatnonzero(slots.any(axis=axis)) for axis in (1, 0))
+        is_grid = bool(slots[np.ix_(repeats, folds)].all())
+
+        def kept(numbers: NDArray[Any]) -> NDArray[Any]:
+            return numbers[..., repeats[:, None], folds] if is_grid else numbers[..., slots][..., None, :]
+
+        n_train, n_test = (None if each is None else kept(each[k]) for each in (self._n_train, self._n_test))
+        return kept(self.values[k]), MeasuredSplits(n_train, n_test, None, self.metric, self.greater_is_better)
 
     def _result_table(self, name: str, keep_missing: bool = False) -> ResultTable:
         """Return the table that tests take: means on data sets or, for one data set, a row for each split."""
@@ -267,8 +276,9 @@ class Results(Frozen):
             means = self.means
             measured = Measurements(means[:, 0], means.shape[:1], None, self.metric, self.greater_is_better)
             return ResultTable(means, self.learners, self.datasets, measured, self.notes)
-        rows = self.values[0].reshape(len(self.learners), -1).T
-        measured = Measurements(rows[:, 0], self.values.shape[2:], self._splits(0), self.metric, self.greater_is_better)
+        values, splits = self._on_dataset(0)
+        rows = values.reshape(len(self.learners), -1).T
+        measured = Measurements(rows[:, 0], values.shape[1:], splits, self.metric, self.greater_is_better)
         return ResultTable(rows, self.learners, None, measured, self.notes)
 
     def __repr__(self) -> str:

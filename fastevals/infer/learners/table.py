@@ -101,7 +101,8 @@ class ResultsTable(Frozen):
     def __repr__(self) -> str:
         of = f", {self.metric}" if self.metric else ""
         against = "" if self.reference is None else f", against {self.reference!r}"
-        return f"ResultsTable({len(self.datasets)} data sets x {len(self.learners)} learners{of}{against})"
+        sets, learners = count_of(len(self.datasets), "data set"), count_of(len(self.learners), "learner")
+        return f"ResultsTable({sets} x {learners}{of}{against})"
 
     def _document(self) -> Document:
         title = f"{self.metric or 'results'} of {count_of(len(self.learners), 'learner')} on "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, check_number, check_options, show, warn_degenerate
-from fastevals._text import MOST_PAIRS, format_column, format_pvalue, format_tables, shorten_names, wrap_text
+from fastevals._text import MOST_PAIRS, count_of, format_column, format_pvalue, format_tables, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
@@ -254,7 +254,9 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def _settings(self) -> str:
         """Return the correction, for the first printed line."""
         return (
-            "p not adjusted" if self.correction == "none" else f"p adjusted for {len(self)} pairs ({self.correction})"
+            "p not adjusted"
+            if self.correction == "none"
+            else f"p adjusted for {count_of(len(self), 'pair')} ({self.correction})"
         )
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import as_flag, check_choice, check_integer, listed
 from fastevals._random import seed_key
-from fastevals._text import printable
+from fastevals._text import count_of, printable
 from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.infer.significance.decision import Compared, check_alpha, decide
 from fastevals.infer.significance.friedman import ALGORITHMS_SHOWN, OF_SPLITS
@@ -54,7 +54,8 @@ class SkillingsMackResult(SignificanceResult):
     def _details(self) -> list[tuple[str, str]]:
         shown = zip(self.names[:ALGORITHMS_SHOWN], self.rank_sums, strict=False)
         sums = ", ".join(f"{printable(str(name))}: {value:.4g}" for name, value in shown)
-        sets = f"{self.n_datasets} data sets x {len(self.names)} algorithms, {self.n_missing} results missing"
+        missing = count_of(self.n_missing, "result")
+        sets = f"{count_of(self.n_datasets, 'data set')} x {len(self.names)} algorithms, {missing} missing"
         return [("ranks", f"{sets}; sums {sums}{', ...' * (len(self.names) > ALGORITHMS_SHOWN)}")]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-MOST_COLORED = 10  # learners: of more, only the best have a colour
+MOST_COLORED = 10  # learners: with more, only the best have a colour
 DECADES = 10.0  # a ratio from which the axis is logarithmic
 ROOM = 0.04  # share of the axis beyond the largest distance
 
@@ -53,8 +53,8 @@ def plot_performance_profile(
     -------
     Axes
         The axes: one step function per learner, sorted by the area above it, the smallest first. At its left end is the
-        share of data sets on which the learner is the best or one of the best. With more than
-        ten learners, only the first ten have a colour.
+        share of data sets on which the learner is the best or one of the best. With more than ten learners, only the
+        first ten have a colour.
 
     Raises
     ------
@@ -93,14 +93,12 @@ def draw_performance_profile(
     farthest = float(distances[np.isfinite(distances)].max())
     kind, what = "linear", "Difference from the best result of a data set"
     if by == "ratio":
-        what = (
-            f"{'Best result of a data set over result' if higher_is_better else 'Result over the best of a data set'}"
-        )
+        what = "Best result of a data set over result" if higher_is_better else "Result over the best of a data set"
         kind = "log" if farthest > DECADES else "linear"
     end = start * farthest ** (1 + ROOM) if kind == "log" else farthest + ROOM * (farthest - start)
     end = end if end > start else start + 1.0
     order = np.argsort(areas_above(profiles, end), kind="stable").tolist()
-    n_colored = len(order) if len(order) <= MOST_COLORED else MOST_COLORED
+    n_colored = min(len(order), MOST_COLORED)
     others = [np.column_stack(_steps(profiles[place], end)) for place in order[n_colored:]]
     if others:
         picture.add(ThinLines("profile", others, Look(GREY), 0.7, 0.6))

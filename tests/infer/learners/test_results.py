@@ -526,3 +526,29 @@ def test_messages_on_arrays_name_the_place() -> None:
         Results([[1.0, 2.0], [np.inf, 3.0]])
     with pytest.raises(ValueError, match=r"^learner must be 2 different names"):
         Results([[1.0, 2.0]], learner=[1, "1"])
+
+
+def test_repeats_of_different_lengths() -> None:
+    rows = [(learner, r, f, 0.5 + 0.01 * ("ab".index(learner) * (f - 1) + r)) for learner in "ab" for r in range(2)
+            for f in range(3) if (r, f) != (1, 2)]  # fmt: skip
+    data = pd.DataFrame(rows, columns=["model", "repeat", "fold", "score"])
+    results = Results(data, metric="accuracy", n_train=90, n_test=10)
+    a, b = results.of("a"), results.of("b")
+    assert a.per_split.shape == (1, 5)
+    found = fastevals.corrected_resampled_t_test(a, b)
+    plain = fastevals.corrected_resampled_t_test(a.per_split[0], b.per_split[0], n_train=90, n_test=10)
+    assert found.pvalue == pytest.approx(plain.pvalue)
+    assert fastevals.pairwise_tests(results, test="corrected-resampled-t").pvalue == pytest.approx(plain.pvalue)
+    assert results.table(reference="a").pairs.pvalue == pytest.approx(plain.pvalue)
+    assert "5 splits of one data set" in str(fastevals.compare(results))
+
+
+def test_datasets_with_different_numbers_of_folds() -> None:
+    data = {name: {learner: list(0.1 * k * np.arange(n)) for k, learner in enumerate("ab")}
+            for name, n in (("iris", 2), ("wine", 3))}  # fmt: skip
+    results = Results(data, higher_is_better=True, n_train=2, n_test=1)
+    assert [each.per_split.shape for each in results.of("a")] == [(1, 2), (1, 3)]
+    assert [each._splits.n_train.shape for each in results.of("a")] == [(1, 2), (1, 3)]
+    found = fastevals.bayes_correlated_t(results, dataset="iris", rope=0.1)
+    iris = Results({"iris": data["iris"]}, higher_is_better=True, n_train=2, n_test=1)
+    assert found.effect == fastevals.bayes_correlated_t(iris, rope=0.1).effect == pytest.approx(-0.05)
