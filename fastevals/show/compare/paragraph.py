@@ -11,7 +11,7 @@ import numpy as np
 from fastevals._text import count_of, format_ends, format_number, printable
 from fastevals.document.references import cite
 from fastevals.infer.learners.ranks import head_to_head
-from fastevals.infer.significance.pairwise import MeasuredPairs, PairwiseResult, pairs_by_pvalue
+from fastevals.infer.significance.pairwise import OF_RANGE, MeasuredPairs, PairwiseResult, pairs_by_pvalue
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
 from fastevals.show.compare.blocks import ResultsBlock
@@ -152,7 +152,7 @@ def _describe_rank_tests(writer: _Writer, block: ResultsBlock, pairs: PairwiseRe
     control = block.order[-1] if _has_control(pairs) else None
     whom = "All pairs were" if control is None else f"Each other learner was compared with {printable(str(control))}"
     whom += " then compared by" if control is None else " by"
-    if pairs.correction == "studentized-range":
+    if pairs.correction == OF_RANGE:
         how = f"Nemenyi's test {writer.cite('nemenyi1963')}"
     elif isinstance(pairs, RankComparison):
         how = f"the z-test of mean ranks {writer.cite('demsar2006')}, {_adjusted(writer, pairs)}"

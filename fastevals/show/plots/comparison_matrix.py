@@ -13,7 +13,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import as_result_table
 from fastevals.document.picture import COLORS, AxisScale, Picture, Squares
 from fastevals.infer.learners.ranks import head_to_head
-from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
+from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult, pairwise_tests
 from fastevals.infer.significance.rank_comparisons import check_same_learners
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
@@ -130,7 +130,7 @@ def draw_comparison_matrix(
     darkness = DARKEST_CELL * np.abs(difference) / largest
     picture.add(Squares(darkness, lines, {"dot": rejected == 1}, scale, opposite=toward < 0))
     if (rejected == 1).any():
-        adjusted = "" if pairs.correction in ("none", "studentized-range") else f", {pairs.correction.title()}-adjusted"
+        adjusted = "" if pairs.correction in ("none", OF_RANGE) else f", {pairs.correction.title()}-adjusted"
         picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g} ({pairs.test}{adjusted})", SIGN_INK, "dot")
     shown_names = [label_of(str(names[place]), f"{means[place]:.{max(decimals, 1)}f}") for place in order]
     picture.x = AxisScale(
