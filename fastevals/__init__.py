@@ -49,6 +49,7 @@ _NAMES = {
     "infer.gain_table": "GainTable GainTables gain_table",
     "infer.learners.results": "Results",
     "infer.permutation.permutation": "PermutationResult paired_permutation_test permutation_test",
+    "infer.planning.comparisons": "ComparisonPlan plan_comparison",
     "infer.planning.planning": "SampleSize plan_sample_size",
     "infer.proportions": "proportion_interval",
     "infer.selection.bias_corrected": "BestConfiguration bbc_cv",

@@ -44,6 +44,7 @@ from fastevals.infer.delong.classes import ClassDelongResult as ClassDelongResul
 from fastevals.many.classes import ClassRankings as ClassRankings
 from fastevals.infer.class_thresholds import ClassThresholds as ClassThresholds
 from fastevals.infer.significance.cochran import CochranResult as CochranResult
+from fastevals.infer.planning.comparisons import ComparisonPlan as ComparisonPlan
 from fastevals.many.group_comparison import ComparisonsByGroup as ComparisonsByGroup
 from fastevals.infer.bands import ConfidenceBand as ConfidenceBand
 from fastevals.infer.confused_pairs import ConfusedPairs as ConfusedPairs
@@ -185,6 +186,7 @@ from fastevals.infer.significance.t_tests import paired_t_test as paired_t_test
 from fastevals.infer.significance.mcnemar import pairwise_mcnemar_tests as pairwise_mcnemar_tests
 from fastevals.infer.significance.pairwise import pairwise_tests as pairwise_tests
 from fastevals.infer.permutation.permutation import permutation_test as permutation_test
+from fastevals.infer.planning.comparisons import plan_comparison as plan_comparison
 from fastevals.infer.planning.planning import plan_sample_size as plan_sample_size
 from fastevals.measure.predicted_quantiles import predicted_intervals as predicted_intervals
 from fastevals.measure.predicted_quantiles import predicted_quantiles as predicted_quantiles

@@ -68,6 +68,14 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "DelongResult.contrast": lambda **o: DELONG.contrast([1, -1], **o),
     "GroupSummary.auc": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day").auc(**o),
     "equivalence_test": lambda **o: fe.equivalence_test([1, 2, 3], [1, 2, 4], margin=1, **o),
+    "plan_comparison": lambda **o: fe.plan_comparison(
+        fe.Results([[[0.1, 0.3], [0.2, 0.5]]], n_train=90, n_test=10)
+        if o.get("test") == "corrected-resampled-t"
+        else [[3, 1], [2, 4], [5, 3]],
+        effect=0.9,
+        n_resamples=100,
+        **o,
+    ),
     "skillings_mack_test": lambda **o: fe.skillings_mack_test(TABLE, **o),
     "PairwiseResult.matrix": lambda **o: fe.pairwise_tests(TABLE, test="sign").matrix(**o),
     "BaseRanking.brier_decomposition": lambda **o: RANKING.brier_decomposition(3, **o),

@@ -123,6 +123,10 @@ MAKE: dict[str, Callable[[], Any]] = {
     "effects": lambda: fastevals.pairwise_tests(RESULTS, test="paired-t").effects,
     "t, a constant difference": lambda: fastevals.paired_t_test([1.0, 2.0, 3.0], [0.0, 1.0, 2.0]),  # t is infinite
     "permutation": lambda: fastevals.permutation_test(Y, [0] * 8, [1] * 8, n_resamples=9, keep_distribution=True),
+    "comparison plan": lambda: fastevals.plan_comparison(RESULTS, 0, 1, test="sign", effect=0.75),
+    "comparison plan of repeats": lambda: fastevals.plan_comparison(
+        fastevals.Results([[[0.1, 0.3], [0.2, 0.5]]], n_train=90, n_test=10), test="corrected-resampled-t", effect=0.01
+    ),
     "sample size": lambda: fastevals.plan_sample_size(CURVES, "roc_auc", value=0.9, bound=0.8, prevalence=0.1),
     "sample size of a width": lambda: fastevals.plan_sample_size((AMOUNTS, A), "r2", width=0.5, n_resamples=99),
     "best of many": lambda: fastevals.bbc_cv(Y, {"a": A, 1: B}, "roc_auc", n_resamples=19, stratified=True, rng=0),

@@ -360,6 +360,18 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")
 
 
+def find_pair(a: Any, b: Any, learners: tuple[Any, ...]) -> tuple[int, int]:
+    """Return the positions of two learners; both may be None if there are only two."""
+    if a is None and b is None and len(learners) == 2:
+        return 0, 1
+    if a is None or b is None:
+        raise ValueError(f"a and b must name two of the {len(learners)} learners, got a={a!r} and b={b!r}")
+    places = find_name("a", a, learners), find_name("b", b, learners)
+    if places[0] == places[1]:
+        raise ValueError(f"a and b must be two different learners, got {a!r} twice")
+    return places
+
+
 def as_measurement_pair(a: Any, b: Any, *, least: int = 1, independent: str = "") -> tuple[Measurements, Measurements]:
     """Return the paired measurements of two learners, checked; there must be at least `least`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import as_direction, check_integer, check_number
-from fastevals._validation.tables import find_name
+from fastevals._validation.tables import find_pair
 from fastevals.infer.bayes.comparison import BayesComparison, StudentPosterior
 from fastevals.infer.learners.results import Results
 from fastevals.results import TIE_TOLERANCE, Interval, check_confidence_level
@@ -75,14 +75,7 @@ def read_options(
     confidence_level: float,
 ) -> Asked:
     """Check which learners are compared, the metric's direction, the rope and the level."""
-    if a is None and b is None and len(learners) == 2:
-        places = (0, 1)
-    else:
-        if a is None or b is None:
-            raise ValueError(f"a and b must name two of the {len(learners)} learners, got a={a!r} and b={b!r}")
-        places = find_name("a", a, learners), find_name("b", b, learners)
-        if places[0] == places[1]:
-            raise ValueError(f"a and b must be two different learners, got {a!r} twice")
+    places = find_pair(a, b, learners)
     direction = check_direction(metric, known, higher_is_better)
     rope = check_number("rope", rope, low=0, high=math.inf, open_high=True)
     level, _ = check_confidence_level(confidence_level)

@@ -192,13 +192,13 @@ class ExactClaim(NamedTuple):
             trials = _from_which_on(self.power_of_trials, power, trials, math.sqrt(trials / (bound * (1 - bound))))
             n = _whole(trials / self.share)
             return n, self.power(n)
-        n = _first_at_least(self.power, power, n)
+        n = first_at_least(self.power, power, n)
         period = 1 / (min(bound, 1 - bound) * self.share)  # rows between two teeth
         if math.sqrt(n * self.share * (1 - self.share)) * self.share < period:  # otherwise the mean has no teeth
             checked = sorted_unique(np.linspace(n, n + 4 * period, POINTS_CHECKED).astype(np.int64)).tolist()
             failing = np.flatnonzero(self.powers(checked) < power)
             if failing.size and failing[-1] + 1 < len(checked):
-                n = _first_at_least(self.power, power, checked[failing[-1] + 1], checked[failing[-1]])
+                n = first_at_least(self.power, power, checked[failing[-1] + 1], checked[failing[-1]])
         return n, self.power(n)
 
 
@@ -226,7 +226,7 @@ def fewest_successes(trials: Floats, bound: float, alpha: float) -> Floats:
 
 def trials_for_width(value: float, width: float, confidence_level: float) -> int:
     """Return the trials from which on an interval of `width_of_share` is at most this wide."""
-    return _first_at_least(lambda trials: -width_of_share(value, trials, confidence_level), -width, 1)
+    return first_at_least(lambda trials: -width_of_share(value, trials, confidence_level), -width, 1)
 
 
 def width_of_share(value: float, trials: float, confidence_level: float) -> float:
@@ -256,7 +256,7 @@ def _chances_of_trials(n: int, share: float) -> Floats:
     return np.asarray(chances / chances.sum())
 
 
-def _first_at_least(value_of: Callable[[int], float], wanted: float, start: int, low: int = 0) -> int:
+def first_at_least(value_of: Callable[[int], float], wanted: float, start: int, low: int = 0) -> int:
     """Return the smallest whole number above `low` at which a growing function reaches a value."""
     high = max(start, low + 1)
     while value_of(high) < wanted:
