@@ -252,6 +252,9 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nested in two": (KFold(2), {"interval": "nested-cv"}, "at least 3 folds, got n_splits=2"),
     "nested single rows": (KFold(40), {"interval": "nested-cv"}, "2 rows in each fold, got n_splits=40 for 60"),
     "nested strata": (KFold(5, stratified=True), {"interval": "nested-cv"}, "not stratified"),
+    "jackknife of one replicate": (
+        BootstrapSplit(1), {"interval": "infinitesimal-jackknife"}, "at least 2 replicates, got n_repeats=1",
+    ),
     "jackknife of folds": (KFold(5), {"interval": "infinitesimal-jackknife"}, "goes with a BootstrapSplit"),
     "jackknife of strata": (
         BootstrapSplit(5, stratified=True), {"interval": "infinitesimal-jackknife"}, "not stratified",

@@ -87,6 +87,8 @@ def prepare_interval(
     if interval == "infinitesimal-jackknife":
         _check_splitter(name, splitter, BootstrapSplit)
         _check_not_stratified(name, design)
+        if design.n_splits < 2:
+            raise ValueError(f"{name} needs at least 2 replicates, got n_repeats={design.n_splits}")
         return InfinitesimalJackknife(design, metric_sets, data.n_samples)
     if interval == "cv-wald":
         _check_partitions(name, design, data.n_samples, splitter)
