@@ -245,7 +245,9 @@ def compare(
     ----------
     data : path, frame or mapping of str to array-like, optional
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
-        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as in
+        set and one column per algorithm; an index without a name names the rows. Or they have one row per result,
+        with columns for the data set, the algorithm, the result and possibly the fold: then folds are averaged, and the
+        direction of a known metric is that of its column's name. A mapping of names to estimates, as in
         `friedman_test`, also counts as results. Predictions, with `label` and `pred`, have one row per sample, a column
         of the true class and a column of each model's predicted class or, with `probabilities`, its columns of class
         probabilities. By default embedded results.

@@ -57,6 +57,12 @@ class ResultTable(NamedTuple):
     measured: Measurements | None = None
     notes: tuple[str, ...] = ()
 
+    def without_empty_rows(self) -> ResultTable:
+        """Return the table without data sets on which every result is missing."""
+        kept = np.flatnonzero(~np.isnan(self.values).all(axis=1))
+        datasets = None if self.datasets is None else tuple(self.datasets[row] for row in kept)
+        return self._replace(values=self.values[kept], datasets=datasets)
+
     def higher_is_better(self, given: bool | None) -> bool:
         """Return whether higher results are better: by the metric of estimates, by the argument, or True by default.
 

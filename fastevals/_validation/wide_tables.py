@@ -21,6 +21,7 @@ from fastevals._validation.arrays import first_text, is_number
 UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # in CSV files, in pandas, in Parquet
 NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|repeat|seed|run)", re.IGNORECASE)
 ALGORITHMS = re.compile(r"(algorithm|algo|method|model|classifier|learner|estimator|system|approach)s?", re.IGNORECASE)
+DATASETS = re.compile(r"((data[ _.-]?)?sets?|data|tasks?|problems?)([ _.-]?(name|id))?", re.IGNORECASE)
 SUMMARY = re.compile(
     r"((macro|micro|weighted|grand|overall|arithmetic|geometric|geo)[ -.]?)?"
     r"(mean|average|avg\.?|median|std\.?|sd|stdev|std\.? ?dev\.?|standard deviation|min|max|sum|total)"
@@ -112,4 +113,5 @@ def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
 
 
 def _counts(name: Any, column: Any) -> bool:
-    return np.asarray(column).dtype.kind in "iu" and (is_unnamed(name) or NUMBERED.fullmatch(str(name)) is not None)
+    named = is_unnamed(name) or NUMBERED.fullmatch(str(name)) or DATASETS.fullmatch(str(name))
+    return np.asarray(column).dtype.kind in "iu" and bool(named)

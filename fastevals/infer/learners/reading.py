@@ -27,6 +27,7 @@ from fastevals._validation.result_text import ReadCells, holds_result_text, is_t
 from fastevals._validation.tables import MeasuredSplits, Measurements, check_same_splits, holds_estimates
 from fastevals._validation.wide_tables import (
     ALGORITHMS,
+    DATASETS,
     explain_summaries,
     find_long_form,
     find_summaries,
@@ -44,7 +45,7 @@ Metric = str | None
 Columns = Mapping[Any, Any]
 
 OF_ROLES = {  # how columns in long form are called
-    "dataset": re.compile(r"((data[ _.-]?)?sets?|data|tasks?|problems?)([ _.-]?(name|id))?", re.IGNORECASE),
+    "dataset": DATASETS,
     "learner": re.compile(rf"({ALGORITHMS.pattern}|clfs?)([ _.-]?(name|id))?", re.IGNORECASE),
     "fold": re.compile(r"(cv[ _.-]?)?(folds?|splits?)([ _.-]?(id|idx|index|no|nr|number))?", re.IGNORECASE),
     "repeat": re.compile(

@@ -80,6 +80,7 @@ def measure_block(
     datasets: Sequence[Any] | None = None,
     results: Results | None = None,
     are_splits: bool = False,
+    metric: str | None = None,
 ) -> ResultsBlock:
     """Test the algorithms of a table of results; `datasets` names its rows, and `results` has what they are from."""
     better: dict[str, Any] = {
@@ -114,7 +115,8 @@ def measure_block(
     rows = np.stack([np.asarray(column, dtype=np.float64) for column in table.values()], axis=1)
     if results is None:
         named = None if datasets is None or len(set(datasets)) < len(rows) else list(datasets)
-        results = Results(rows, dataset=named, learner=list(table), higher_is_better=options.higher_is_better)
+        higher = options.higher_is_better
+        results = Results(rows, dataset=named, learner=list(table), metric=metric, higher_is_better=higher)
     means, higher = np.mean(rows, axis=0), options.higher_is_better
     return ResultsBlock(
         value, friedman, pairs, two_tests, order, means, repeated, rows, results, higher, are_splits=are_splits

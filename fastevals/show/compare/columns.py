@@ -12,7 +12,7 @@ from fastevals._choices import PostHoc
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._naming import option
-from fastevals._options import check_choice, check_number, row_at, show
+from fastevals._options import as_direction, check_choice, check_number, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.result_text import ReadCells, join_recognised, read_cells
@@ -56,7 +56,7 @@ def compare_result_columns(
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
-    columns, notes = _without_long_form(columns, options)
+    columns, notes, metric, options = _without_long_form(columns, options)
     are_splits = SPLITS_CAUTION in notes
     algorithms = _choose_algorithms(columns, called, options, option(control))
     options = options._replace(posthoc=choose_posthoc(algorithms, options))
@@ -71,17 +71,26 @@ def compare_result_columns(
         repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
         table = {name: columns[name][rows] for name in algorithms}
         named = None if dataset_names is None else columns[dataset_names][rows].tolist()
-        blocks.append(measure_block(value, table, repeated, options, datasets=named, are_splits=are_splits))
+        blocks.append(
+            measure_block(value, table, repeated, options, datasets=named, are_splits=are_splits, metric=metric)
+        )
     others = tuple(name for name in columns if name not in algorithms)
     cautions = (*notes, *recognised, *_cautions(columns, algorithms, called, options))
     return ResultsComparison(options, tuple(blocks), data, others, cautions)
 
 
-def _without_long_form(columns: NamedColumns, options: ComparisonOptions) -> tuple[NamedColumns, list[str]]:
-    """Return a table in long form as one with a column for each algorithm, and a note; any other unchanged."""
+def _without_long_form(
+    columns: NamedColumns, options: ComparisonOptions
+) -> tuple[NamedColumns, list[str], str | None, ComparisonOptions]:
+    """Return a table in long form as one with a column for each algorithm; any other unchanged.
+
+    Also return notes, the metric, and the options with its direction.
+    """
     long = find_long_form(columns)
-    if long is None or len(long.results) > 1 or options.algorithm or options.by is not None:
-        return columns, []
+    if long is None or len(long.results) > 1 or options.algorithm:
+        return columns, [], None, options
+    if options.by is not None:
+        raise ValueError(f"{option('by')} needs one row per data set, but the data have {long.explain()}")
     results = Results(dict(columns), learner=long.on, dataset=options.dataset or None)
     name = ", ".join(options.dataset) or long.rows[0]
     datasets = {name: np.array([str(each) for each in results.datasets])} if len(results.datasets) > 1 else {}
@@ -93,7 +102,12 @@ def _without_long_form(columns: NamedColumns, options: ComparisonOptions) -> tup
     notes = [note, *map(_in_caution, results.notes)]
     if n_splits > 1 and not datasets:
         notes.append(SPLITS_CAUTION)
-    return NamedColumns(wide, data=columns.data), notes
+    if results.greater_is_better is not None:
+        lower = None if options.higher_is_better else True
+        named = option("lower_is_better")
+        is_lower = as_direction(named, results.metric or "", lower, not results.greater_is_better)
+        options = options._replace(higher_is_better=not is_lower)
+    return NamedColumns(wide, data=columns.data), notes, results.metric, options
 
 
 def _without_text(

@@ -24,6 +24,8 @@ Results: one row per data set and one column per algorithm. Friedman's test asks
 whether mean ranks differ; then Nemenyi's or another test asks which pairs do.
 Two algorithms are compared by Wilcoxon's signed-rank test.
 
+A table may also have one row per result: data set, algorithm and value.
+
 Predictions: one row per sample, a column of the true class (--label), and each
 model's predicted class (--pred) or class probabilities (--probabilities). The
 output has metrics and their differences with intervals, and tests: McNemar's of

@@ -74,8 +74,10 @@ def _describe_level(writer: _Writer, block: ResultsBlock, alpha: float) -> None:
     level = f"The level is {alpha:.6g}"
     if pairs is not None and len(pairs) > 1 and (block.of_splits or block.friedman.rejected):
         rate = "the false discovery rate" if pairs.correction == "benjamini-hochberg" else "all pairs jointly"
-        level += f", for {rate}"
-    writer.add(f"{level}; tests of pairs are two-sided. Tests were computed with fastevals.")
+        level += f", for {rate}" + (" if no learners differ" if pairs.correction == "finner" else "")
+    if block.two_tests is not None or block.of_splits or block.friedman.rejected:
+        level += "; tests of pairs are two-sided"
+    writer.add(f"{level}. Tests were computed with fastevals.")
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -200,9 +202,9 @@ def _describe_pairs(writer: _Writer, block: ResultsBlock, pairs: PairwiseResult)
     if order:
         more = "" if n_rejected <= PAIRS_NAMED else f", among them the {PAIRS_NAMED} with the smallest p"
         claims = [_claim(block, pairs, k) for k in order[:PAIRS_NAMED]]
-        count = (
-            "The pair differs" if n == 1 else f"Of {n} pairs, {n_rejected} {'differs' if n_rejected == 1 else 'differ'}"
-        )
+        count = f"Of {n} pairs, {n_rejected} {'differs' if n_rejected == 1 else 'differ'}"
+        if n == n_rejected:
+            count = "The pair differs" if n == 1 else f"All {n} pairs differ"
         writer.add(f"{count} significantly{more}: {'; '.join(claims)}.")
         if isinstance(pairs, MeasuredPairs):
             unadjusted = " and not adjusted for the number of pairs" if n > 1 else ""

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 DARKEST_CELL = 0.7  # of the largest difference: black text stays readable
 MOST_WRITTEN = 20  # learners: with more, cells have no text
+MOST_NARROW = 5  # learners whose columns are narrower than a line of text
 DIGITS = 3  # of the largest difference
 SIGN_INK = COLORS[6]
 
@@ -99,7 +100,7 @@ def comparison_matrix_size(picture: Picture) -> tuple[float, float]:
     """Return the figure's size in inches for the names of its picture."""
     names = picture.x.tick_labels or ()
     cell = 0.75 if len(names) <= MOST_WRITTEN else 0.25
-    width = 1.6 + 0.07 * max(map(len, names)) + max(2.4, cell * len(names))
+    width = 1.6 + 0.07 * max(map(len, names)) + max(3.2, cell * len(names))
     return width + 0.6, width
 
 
@@ -131,7 +132,8 @@ def draw_comparison_matrix(
     picture.add(Squares(darkness, lines, {"dot": rejected == 1}, scale, opposite=toward < 0))
     if (rejected == 1).any():
         adjusted = "" if pairs.correction in ("none", OF_RANGE) else f", {pairs.correction.title()}-adjusted"
-        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g} ({pairs.test}{adjusted})", SIGN_INK, "dot")
+        gap = "\n" if k <= MOST_NARROW else " "
+        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g}{gap}({pairs.test}{adjusted})", SIGN_INK, "dot")
     shown_names = [label_of(str(names[place]), f"{means[place]:.{max(decimals, 1)}f}") for place in order]
     picture.x = AxisScale(
         "", -0.5, k - 0.5, ticks=range(k), tick_labels=[label_of(str(names[place])) for place in order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from fastevals._options import check_choice
 from fastevals._validation.tables import as_result_table
 from fastevals.document.picture import GREY, AxisScale, Look, Picture, ThinLines
 from fastevals.infer.learners.profiles import Profile, ProfileBy, areas_above, distances_to_best, profiles_of
+from fastevals.infer.learners.results import Results
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
@@ -22,6 +24,7 @@ Floats = NDArray[np.float64]
 
 MOST_COLORED = 10  # learners: with more, only the best have a colour
 DECADES = 10.0  # a ratio from which the axis is logarithmic
+LARGEST_LOG = 345.0  # of ratios on the axis, as matplotlib can draw
 ROOM = 0.04  # share of the axis beyond the largest distance
 
 
@@ -77,8 +80,8 @@ def plot_performance_profile(
     ['a: best on 75 %', 'b: best on 50 %']
     """
     check_choice("by", by, ProfileBy)
-    table = as_result_table("results", results)
-    style.check_drawable("results", table.values)
+    table = as_result_table("results", results, keep_missing=isinstance(results, Results)).without_empty_rows()
+    style.check_drawable("results", np.nan_to_num(table.values))
     picture = Picture()
     draw_performance_profile(picture, table.values, table.algorithms, table.higher_is_better(higher_is_better), by)
     return show(picture, style.get_axes(ax, style.WIDE, min(len(table.algorithms), MOST_COLORED + 1)), title)
@@ -90,12 +93,14 @@ def draw_performance_profile(
     """Add the profiles of learners (columns of `values`) to an empty picture."""
     distances = distances_to_best("results", values, higher_is_better, by)
     profiles, start = profiles_of(distances, by), float(by == "ratio")
-    farthest = float(distances[np.isfinite(distances)].max())
+    farthest = float(distances[np.isfinite(distances)].max(initial=start))
     kind, what = "linear", "Difference from the best result of a data set"
     if by == "ratio":
         what = "Best result of a data set over result" if higher_is_better else "Result over the best of a data set"
         kind = "log" if farthest > DECADES else "linear"
-    end = start * farthest ** (1 + ROOM) if kind == "log" else farthest + ROOM * (farthest - start)
+    end = farthest + ROOM * (farthest - start)
+    if kind == "log":
+        end = math.exp(min((1 + ROOM) * math.log(farthest), LARGEST_LOG))
     end = end if end > start else start + 1.0
     order = np.argsort(areas_above(profiles, end), kind="stable").tolist()
     n_colored = min(len(order), MOST_COLORED)

@@ -11,6 +11,7 @@ from fastevals._options import check_choice
 from fastevals._validation.tables import as_result_table
 from fastevals.document.picture import COLORS, AxisScale, Box, Look, Picture, Span, ThinLines
 from fastevals.infer.learners.ranks import Places, place_shares, places_of
+from fastevals.infer.learners.results import Results
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
@@ -45,9 +46,10 @@ def plot_rank_distribution(
         Results of learners on several data sets, as for `friedman_test`.
     form : {"bars", "boxes"}, optional
         "bars" are stacked: from the left, the share of data sets on which the learner is first, second, and so on,
-        darker for better ranks. A tie counts in equal parts for each of its ranks. "boxes" reach from the lower to the
-        upper quartile of the ranks, with a line at the median, and whiskers from the lowest rank to the highest; a ring
-        marks the mean. By default bars for up to eight learners.
+        darker for better ranks. Data sets on which a learner's result is missing don't count for it. A tie counts in
+        equal parts for each of its ranks. "boxes" reach from the lower to the upper quartile of the ranks, with a line
+        at the median, and whiskers from the lowest rank to the highest; a ring marks the mean. By default bars for up
+        to eight learners.
     higher_is_better : bool, optional
         As for `friedman_test`.
     ax : Axes, optional
@@ -77,7 +79,7 @@ def plot_rank_distribution(
     """
     if form is not None:
         check_choice("form", form, DistributionForm)
-    table = as_result_table("results", results)
+    table = as_result_table("results", results, keep_missing=isinstance(results, Results)).without_empty_rows()
     picture = Picture()
     draw_rank_distribution(picture, table.values, table.algorithms, table.higher_is_better(higher_is_better), form)
     return show(picture, style.get_axes(ax, rank_distribution_size(picture), 1), title)

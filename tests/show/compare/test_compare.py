@@ -765,3 +765,16 @@ def test_groups_are_drawn_alike_from_a_file(tmp_path):
     options = {"label": "y", "pred": ["a", "b"], "groups": "h", "n_resamples": 20, "rng": 0}
     made, read = (fastevals.compare(each, **options).to_dict() for each in (columns, tmp_path / "rows.csv"))
     assert {**made, "data": ""} == {**read, "data": ""}
+
+
+def test_a_long_table_has_numbered_data_sets_and_the_direction_of_its_metric(capsys, tmp_path):
+    rows = [f"{k * k},{name},{value + k / 99}" for k in range(6) for name, value in zip("abc", (1, 2, 3), strict=True)]
+    found = compare_json(capsys, write(tmp_path, "\n".join(["dataset,model,rmse", *rows])))
+    assert found["blocks"][0]["mean_ranks"] == {"a": 1, "b": 2, "c": 3}
+    assert not found["higher_is_better"]
+    assert "on 6 data sets by rmse (lower is better)" in found["blocks"][0]["paragraph"]
+    table = {"dataset": [*"xxyy"], "model": [*"abab"], "accuracy": [0.1, 0.2, 0.3, 0.4], "kind": [*"uuvv"]}
+    with pytest.raises(ValueError, match=r"^by needs one row per data set, but the data have one row for each"):
+        fastevals.compare(table, by="kind")
+    with pytest.raises(ValueError, match=r"^lower_is_better must be False or left out for accuracy, got True"):
+        fastevals.compare(table, lower_is_better=True)

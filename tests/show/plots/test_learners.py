@@ -157,3 +157,19 @@ def test_files_that_are_not_pictures(tmp_path: Path) -> None:
         plots.save_figure(ax, "a.docx")
     with pytest.raises(ValueError, match=r"^ax must be a matplotlib Axes, got Figure"):
         plots.save_figure(Figure(), tmp_path / "a.pdf")
+
+
+def test_pictures_of_kept_missing_results_and_of_two_learners() -> None:
+    values = np.array([[0.1, 0.2], [0.3, np.nan], [np.nan, np.nan], [0.2, 0.1]])
+    results = fastevals.Results(values, learner=["a", "b"], metric="rmse", missing="keep")
+    legend = plots.plot_performance_profile(results, ax=axes()).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["a: best on 67 %", "b: best on 33 %"]
+    for form in ("bars", "boxes"):
+        labels = plots.plot_rank_distribution(results, form=form, ax=axes()).get_yticklabels()
+        assert [label.get_text() for label in labels] == ["a: 1.33", "b: 1.50"]
+    differ = {"a": np.arange(12) / 99, "b": np.arange(12) / 99 + 0.5}
+    ax = plots.plot_comparison_matrix(differ)  # a warning is an error: the note has room
+    ax.figure.canvas.draw()
+    assert ax.get_window_extent().width > 150
+    huge = plots.plot_performance_profile({"a": [1, 1e-149], "b": [1, 1e149]}, higher_is_better=False, ax=axes())
+    huge.figure.canvas.draw()
