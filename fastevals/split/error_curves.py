@@ -329,7 +329,8 @@ class ErrorCurve(Frozen):
             differences[others] = per_split[others].mean(axis=1) - per_split[best].mean()
             pair = per_split[others], np.broadcast_to(per_split[best], per_split[others].shape)
             alpha = check_confidence_level(self.confidence_level)[1]
-            low[others], high[others] = pairwise_t_interval(*pair, "two-sided", alpha, max(self._test_to_train))
+            ratio = max(self._test_to_train, default=0.0)
+            low[others], high[others] = pairwise_t_interval(*pair, "two-sided", alpha, ratio)
         return differences, low, high
 
     def one_standard_error(self, simplest: Literal["first", "last"] = "first") -> Any:
@@ -394,7 +395,7 @@ class ErrorCurve(Frozen):
         own = own[np.isfinite(own)]
         if own.size < 2 or not math.isfinite(self.test.values[best]):
             return np.zeros(len(self.values), dtype=np.bool_)
-        error = mean_standard_error(own, self._test_to_train[best])
+        error = mean_standard_error(own, self._test_to_train[best] if self._test_to_train else 0.0)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(self.test.values - self.test.values[best]) <= error)
 
