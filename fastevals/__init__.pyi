@@ -261,9 +261,9 @@ def compare(
         Whether results are errors or losses; estimates have the direction of their metric.
     control : str, optional
         Compare the other algorithms only with this one.
-    posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
-            optional
-        The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.
+    posthoc : str, optional
+        The test of pairs, "nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg"
+        or "wilcoxon": "nemenyi" by default, or "bonferroni-dunn" with `control`.
     bibtex : bool
         Whether the text ends with the BibTeX entries of the works that its paragraph for a paper cites.
     reference : str, optional

@@ -86,7 +86,7 @@ def test_every_result_is_text_with_all_its_numbers(name: str) -> None:
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     has_own_tables = name in REPORTS or name.startswith(
-        ("calibration of", "results with", "best of many", "looks", "strengths")
+        ("calibration of", "results with", "best of many", "looks", "strengths", "comparison plan")
     )  # whose rows have names in words
     shown = {} if has_own_tables else result._shown_columns()
     for cells in format_cells(shown):

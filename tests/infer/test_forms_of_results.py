@@ -25,7 +25,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CochranResult": lambda: fastevals.cochran_q_test(Y, [A, B]),
     "FriedmanResult": lambda: fastevals.friedman_test(TABLE),
     "RankComparison": lambda: fastevals.nemenyi_test(TABLE),
-    "PairwiseResult": lambda: fastevals.pairwise_tests(TABLE),
+    "MeasuredPairs": lambda: fastevals.pairwise_tests(TABLE),
     "PermutationResult": lambda: fastevals.permutation_test(Y, A, B, keep_distribution=True),
     "DelongResult": lambda: fastevals.delong(Y, [A, B]),
 }
@@ -93,7 +93,17 @@ def test_printed_pairs() -> None:
     many = np.random.default_rng(0).random((8, 12))
     first, *lines = str(fastevals.pairwise_tests(many, correction="none")).splitlines()
     assert first == "Wilcoxon's signed-rank test, p not adjusted"
-    assert lines[0].split() == ["pair", "effect", "statistic", "p", "rejected"]
+    assert lines[0].split() == [
+        "pair",
+        "effect",
+        "statistic",
+        "95",
+        "%",
+        "interval",
+        "higher/tied/lower",
+        "p",
+        "rejected",
+    ]
     assert lines[46] == "  ... 21 more pairs, with equal or larger p"
     ranks = str(fastevals.nemenyi_test(TABLE)).splitlines()
     assert ranks[0] == "The Nemenyi test, p adjusted for 3 pairs (studentized-range)"

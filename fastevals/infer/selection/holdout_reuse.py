@@ -53,7 +53,7 @@ class HoldoutReuse(Frozen):
     >>> import fastevals
     >>> cost = fastevals.holdout_reuse(10_000, 200, value=0.9)
     >>> [round(each, 4) for each in (cost.luck_of_best, cost.margin, cost.simultaneous_margin, cost.luck_by_feedback)]
-    [0.0082, 0.0059, 0.0109, 0.0449]
+    [0.0082, 0.0059, 0.011, 0.0449]
     """
 
     n_samples: int

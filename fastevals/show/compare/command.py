@@ -22,9 +22,8 @@ Do models really differ? FILE (CSV, Parquet, Arrow) has results or predictions.
 
 Results: one row per data set and one column per algorithm. Friedman's test asks
 whether mean ranks differ; then Nemenyi's or another test asks which pairs do.
-Two algorithms are compared by Wilcoxon's signed-rank test.
-
-A table may also have one row per result: data set, algorithm and value.
+Two algorithms are compared by Wilcoxon's signed-rank test. A table may also
+have one row per result: data set, algorithm and value.
 
 Predictions: one row per sample, a column of the true class (--label), and each
 model's predicted class (--pred) or class probabilities (--probabilities). The
@@ -52,7 +51,6 @@ Without a significant Friedman's test no pair differs significantly.
 Predictions. One bootstrap (BCa) draws rows for all models. Intervals and p of
 differences are simultaneous over the pairs (max-T). Other tests' p are Holm-
 adjusted, and treat rows as independent: for clusters --group has intervals.
-
 --out and --html are as for `fastevals report`.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.

@@ -54,9 +54,9 @@ class CompareOptions:
         "A", "compare only with this algorithm", "str, optional: Compare the other algorithms only with this one.",
         is_column=True, goes_with=RESULTS)
     posthoc: PostHoc | None = own(
-        "", "test of pairs: nemenyi; with --control bonferroni-dunn",
-        """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner", "benjamini-hochberg", "wilcoxon"},
-        optional: The test of pairs: "nemenyi" by default, or "bonferroni-dunn" with `control`.""",
+        "TEST", "test of pairs, as below: nemenyi; with --control bonferroni-dunn",
+        """str, optional: The test of pairs, "nemenyi", "bonferroni-dunn", "holm", "hochberg", "shaffer", "finner",
+        "benjamini-hochberg" or "wilcoxon": "nemenyi" by default, or "bonferroni-dunn" with `control`.""",
         choices=PostHoc, goes_with=RESULTS)
     bibtex: bool = own(
         "", "end with the BibTeX of the works cited",

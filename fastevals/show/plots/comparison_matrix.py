@@ -83,7 +83,7 @@ def plot_comparison_matrix(
     >>> accuracy = {"a": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "b": [0.7, 0.7, 0.6, 0.8, 0.6, 0.7]}
     >>> ax = plot_comparison_matrix(accuracy, ax=Figure(figsize=(5, 5)).subplots())
     >>> [text.get_text().split() for text in ax.texts]
-    [['+0.150', '6/0/0', 'p', '0.0313'], ['-0.150', '0/0/6', 'p', '0.0313']]
+    [['+0.150', '6/0/0', 'p', '0.0312'], ['-0.150', '0/0/6', 'p', '0.0312']]
     """
     table = as_result_table("results", results)
     higher = table.higher_is_better(higher_is_better)
