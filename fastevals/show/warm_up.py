@@ -599,7 +599,7 @@ def _tests(data: _Data) -> None:
     folds = np.random.default_rng(0).random((3, 2, 5))
     bayes_hierarchical(folds, rope=0.1, n_train=4, n_test=1, higher_is_better=True, n_draws=REPLICATES * 10, rng=0)
     for test in ("wilcoxon", "sign"):
-        pairwise_tests(results, test=test).to_frame()  # with effects
+        _ = pairwise_tests(results, test=test).effects
     wilcoxon_test(results[:, 0], results[:, 1])
     sign_test(results[:, 0], results[:, 1])
     for pair in (data.targets[:12], data.fitted[:12]), (data.targets, data.fitted):
