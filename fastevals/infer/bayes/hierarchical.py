@@ -18,7 +18,7 @@ from fastevals.infer.significance.paired import in_own_unit, scaled_differences
 Floats = NDArray[np.float64]
 
 TERMS_PER_DATASET = 10
-SPREADS_ALLOWED = 1000.0  # largest deviations within and between data sets, in those of the data
+SPREADS_ALLOWED = 1000.0  # largest deviations within and between data sets, as multiples of the observed ones
 DATASETS_NAMED = 3  # in a note
 SHAPES, RATES = (1.0, 2.0), (0.01, 0.1)  # ends of the uniform priors for the degrees of freedom minus 1
 

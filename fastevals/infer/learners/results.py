@@ -373,7 +373,7 @@ def _with_sizes(grid: ResultGrid, n_train: Any, n_test: Any) -> ResultGrid:
 
 
 def _with_ties(means: Floats, rounding: Floats) -> Floats:
-    """Return means in which those of a row that differ by no more than rounding are equal."""
+    """Return the means, with differences within a row that are only rounding removed."""
     order = np.argsort(means, axis=1, kind="stable")
     ordered, allowed = (np.take_along_axis(each, order, axis=1) for each in (means, rounding))
     is_new = np.ones(means.shape, dtype=bool)

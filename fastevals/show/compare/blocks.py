@@ -58,7 +58,7 @@ class ResultsBlock:
     means: NDArray[np.float64]  # of the results, shape (n_algorithms,)
     repeated: tuple[str, int] | None  # a column of data sets with repeated values, and how many distinct ones
     rows: NDArray[np.float64]  # the results that were tested, shape (n_datasets, n_algorithms); a row for each split
-    results: Results  # of which the rows are those without missing results
+    results: Results  # the table's rows are its data sets without missing results
     higher_is_better: bool
     of_splits: bool = False  # whether the rows are splits of one data set, so that `pairs` is by a corrected t-test
     are_splits: bool = False  # whether tests treat splits of one data set as data sets: their sizes are unknown

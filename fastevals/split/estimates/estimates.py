@@ -162,7 +162,7 @@ def estimate_error(
     number of drawn copies suffices; for .632 and .632+ the width is scaled as above. The variance is noisy unless there
     are several replicates per row.
 
-    A learner has two errors: that of the fit to these rows, and the mean over other training sets of this size.
+    A learner has two errors: the error of the fit to these rows, and its mean over training sets of this size.
     "corrected-t" and "conservative-z" are for the latter, because their variance includes the training sets'; "cv-wald"
     is for the mean error of the K fits themselves; "nested-cv" is for either. All methods but "nested-cv" and ".632"
     estimate the error for the number of rows in a training part, not for all rows. In simulations with 100 rows, 95 %
