@@ -111,3 +111,24 @@ def flip_signs(differences, keys, words, sums, totals):
             d = flat[np.uint64(1536) + (random >> np.uint64(48) & LOW_BYTE)]
             d += flat[np.uint64(1792) + (random >> np.uint64(56))]
             totals[i] += (a + b) + (c + d)
+
+
+@kernel
+def count_reached(sums, pairs, bounds, two_sided, counts):
+    """Add to counts[pair] how many differences of two rows of `sums` reach each of the pair's two bounds."""
+    for pair in range(pairs.shape[0]):
+        first, second = sums[pairs[pair, 0]], sums[pairs[pair, 1]]
+        low, high = bounds[pair, 0], bounds[pair, 1]
+        reached_low, reached_high = 0, 0
+        if two_sided:
+            for i in range(first.size):
+                difference = abs(first[i] - second[i])
+                reached_low += difference >= low
+                reached_high += difference >= high
+        else:
+            for i in range(first.size):
+                difference = first[i] - second[i]
+                reached_low += difference >= low
+                reached_high += difference >= high
+        counts[pair, 0] += reached_low
+        counts[pair, 1] += reached_high

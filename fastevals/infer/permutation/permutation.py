@@ -16,7 +16,7 @@ from fastevals.infer.permutation.classes import permute_classes
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic
 from fastevals.infer.permutation.labels import permute_labels
 from fastevals.infer.permutation.scores import permute_scores
-from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
+from fastevals.infer.permutation.signs import paired_differences, permute_rows, scaled_mean
 from fastevals.infer.permutation.targets import permute_quantiles, permute_targets
 from fastevals.infer.significance.decision import Compared, build_result, check_alpha, compare_two
 from fastevals.measure.kinds import (
@@ -280,8 +280,8 @@ def paired_permutation_test(
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = names_of_pair(names, a, b)
     pair = [each.values for each in as_measurement_pair(a, b, independent="paired_permutation_test")]
-    values, exponent = nonzero_differences(*pair)
-    tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
+    values, exponent, _ = paired_differences(*pair)
+    tested = permute_rows(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     compared = compare_two("difference in means", first, second)
     return permutation_result(
         "the means", compared, tested, alternative=alternative, alpha=alpha, keep_distribution=keep

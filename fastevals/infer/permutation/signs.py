@@ -9,58 +9,107 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
+from fastevals._kernels.permutation import GROUP, WORD, count_reached, fill_keys, flip_signs
 from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
 from fastevals.infer.significance.paired import VARIANCE_ROUNDING, scale_to_unit
-from fastevals.results import TIE_TOLERANCE, Alternative, Interval
+from fastevals.results import EXTREMENESS, TIE_TOLERANCE, Alternative, Interval
 
 Floats = NDArray[np.float64]
 
+EPSILON = float(np.finfo(np.float64).eps)
 FEW_VECTORS = 1 << 16  # up to this many sign vectors, all are enumerated, even if fewer are asked for
 SIGNS_PER_TASK = 1 << 30  # signs per task: about 0.1 s
+VALUES_PER_TASK = 1 << 18  # differences per task, before any signs are flipped
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations per task: enough to make up for building the tables
 
 
-class NonZeroDifferences(NamedTuple):
-    """Nonzero differences, in units of 2**exponent."""
+class PairedDifferences(NamedTuple):
+    """Differences of the measurements of the same rows, in units of 2**exponent.
+
+    Attributes
+    ----------
+    values : ndarray of float64 of shape (..., n)
+        Differences; 0 where they are within rounding.
+    exponent : ndarray of int of shape (...)
+        Exponent of the unit.
+    dropped : ndarray of float64 of shape (...)
+        Sum of the absolute differences that were set to 0.
+    """
 
     values: Floats
-    exponent: int
+    exponent: Any
+    dropped: Any
 
 
-def nonzero_differences(a: Floats, b: Floats) -> NonZeroDifferences:
-    """Return a - b where they differ by more than rounding."""
+def paired_differences(a: Floats, b: Floats) -> PairedDifferences:
+    """Return a - b, with 0 for differences within rounding."""
     (a, b), exponent = scale_to_unit(a, b)
     values = a - b
-    return NonZeroDifferences(
-        values[np.abs(values) > VARIANCE_ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0])
-    )
+    absolute = np.abs(values)
+    kept = absolute > VARIANCE_ROUNDING * np.maximum(np.abs(a), np.abs(b))
+    dropped = absolute.sum(axis=-1, where=~kept)
+    return PairedDifferences(np.where(kept, values, 0.0), exponent[..., 0], dropped)
 
 
 def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
     """Return the sum of the differences, and its values under random signs, or under all signs if these are few."""
     statistic, slack = float(values.sum()), TIE_TOLERANCE * float(np.abs(values).sum())
-    if values.size < 31 and 1 << values.size <= plan.max_outcomes(FEW_VECTORS):
+    if values.size <= most_enumerated(plan):
         sums = np.zeros(1)
         for each in values:
             sums = np.concatenate((sums - each, sums + each))
         return PermutedStatistic(statistic, PermutationDistribution(sums, exact=True), slack)
-    padded = np.zeros(-(-values.size // (GROUP * WORD)) * GROUP * WORD)
-    padded[: values.size] = values
-    size = min(max(SIGNS_PER_TASK // padded.size, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
-
-    def task(start: int, sums: Floats) -> Floats:
-        keys, words = np.empty((2, min(size, plan.n_resamples - start)), dtype=np.uint64)
-        fill_keys(plan.key, start, keys)
-        totals = np.empty(keys.size)
-        flip_signs(padded, keys, words, sums, totals)
-        return totals
-
-    def tables() -> Floats:
-        return np.empty((WORD, 1 << GROUP))
-
-    parts = run(task, range(0, plan.n_resamples, size), workspace=tables, progress=plan.progress, compiles=flip_signs)
+    padded = pad_words(values)
+    size = permutations_per_task(padded.size)
+    parts = run(
+        lambda start, sums: flipped_sums(padded, plan, start, size, sums),
+        range(0, plan.n_resamples, size),
+        workspace=sign_tables,
+        progress=plan.progress,
+        compiles=flip_signs,
+    )
     return PermutedStatistic(statistic, PermutationDistribution(np.concatenate(parts), exact=False), slack)
+
+
+def most_enumerated(plan: PermutationPlan) -> int:
+    """Return the largest number of differences whose signs are all enumerated."""
+    return min(plan.max_outcomes(FEW_VECTORS).bit_length() - 1, 30)
+
+
+def permute_rows(differences: Floats, plan: PermutationPlan) -> PermutedStatistic:
+    """Return `permute_signs`: of all differences, so that a row has the same signs for all pairs of learners.
+
+    If the nonzero differences are few enough, their signs are enumerated.
+    """
+    nonzero = differences[differences != 0]
+    return permute_signs(nonzero if nonzero.size <= most_enumerated(plan) else differences, plan)
+
+
+def pad_words(values: Floats) -> Floats:
+    """Append zeros up to a whole number of words along the last axis."""
+    n = values.shape[-1]
+    padded = np.zeros((*values.shape[:-1], -(-n // (GROUP * WORD)) * GROUP * WORD))
+    padded[..., :n] = values
+    return padded
+
+
+def permutations_per_task(n: int) -> int:
+    """Return how many permutations of n differences a task draws."""
+    return min(max(SIGNS_PER_TASK // n, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
+
+
+def sign_tables() -> Floats:
+    """Return a thread's working memory for `flipped_sums`."""
+    return np.empty((WORD, 1 << GROUP))
+
+
+def flipped_sums(padded: Floats, plan: PermutationPlan, start: int, size: int, sums: Floats) -> Floats:
+    """Return the sums of values under the random signs of up to `size` permutations from number `start`."""
+    keys, words = np.empty((2, min(size, plan.n_resamples - start)), dtype=np.uint64)
+    fill_keys(plan.key, start, keys)
+    totals = np.empty(keys.size)
+    flip_signs(padded, keys, words, sums, totals)
+    return totals
 
 
 def permutation_interval(a: Floats, b: Floats, plan: PermutationPlan, alpha: float) -> Interval:
@@ -112,15 +161,81 @@ def pairwise_permutation(
     statistic, pvalue, effect : ndarray of shape (n_pairs,)
     """
     plan = PermutationPlan(n_resamples, key)
+    tested = run(lambda pair: _test_signs(a[pair], b[pair], plan, alternative), range(len(a)), compiles=True)
+    means, pvalues = np.array(tested).reshape(-1, 2).T.copy()
+    return means, pvalues, means
 
-    def test(pair: int) -> tuple[float, float]:
-        differences = nonzero_differences(a[pair], b[pair])
-        tested = permute_signs(differences.values, plan)
-        return scaled_mean(tested.statistic, a.shape[1], differences.exponent), tested.distribution.pvalue(
-            tested.statistic, tested.slack, alternative
-        )
 
-    means, pvalues = np.array(run(test, range(len(a)), compiles=True)).reshape(-1, 2).T.copy()
+def _test_signs(a: Floats, b: Floats, plan: PermutationPlan, alternative: Alternative) -> tuple[float, float]:
+    """Return the mean difference of two learners and its p-value."""
+    differences = paired_differences(a, b)
+    tested = permute_rows(differences.values, plan)
+    return scaled_mean(tested.statistic, a.size, differences.exponent), tested.distribution.pvalue(
+        tested.statistic, tested.slack, alternative
+    )
+
+
+def permutation_among(
+    a: Floats, b: Floats, pairs: NDArray[np.intp], alternative: Alternative, *, n_resamples: int, key: np.uint64
+) -> tuple[Floats, Floats, Floats]:
+    """Return what `pairwise_permutation` returns, for pairs of rows of two tables; much faster if pairs are many.
+
+    All pairs have the same random signs. So the sum of two learners' signed differences is the difference of the two
+    learners' signed sums, and these are computed once per learner. A pair is tested by itself if rounding could change
+    its p-value, or if all its signs are enumerated.
+
+    Parameters
+    ----------
+    a, b : ndarray of float64 of shape (n_learners, n)
+        Finite measurements.
+    pairs : ndarray of shape (n_pairs, 2)
+        Rows of `a` and of `b`.
+    alternative, n_resamples, key
+        As for `pairwise_permutation`.
+    """
+    plan, n = PermutationPlan(n_resamples, key), a.shape[1]
+    (values,), (unit,) = scale_to_unit((a if a is b else np.concatenate((a, b))).ravel())
+    values = values.reshape(-1, n)
+    values = pad_words(values - np.median(values, axis=0))  # so that rounding errors are small
+    sizes = np.abs(values).sum(axis=1)
+    rows = pairs + np.array([0, 0 if a is b else len(a)])
+    rounding = (values.shape[1] / (GROUP * WORD) + 4 * GROUP) * EPSILON
+
+    def measure(start: int) -> tuple[Floats, Floats, Floats]:
+        part = slice(start, start + max(1, VALUES_PER_TASK // n))
+        values, exponent, dropped = paired_differences(a[pairs[part, 0]], b[pairs[part, 1]])
+        sums, absolute = values.sum(axis=1), np.abs(values).sum(axis=1)
+        limits = np.ldexp(EXTREMENESS[alternative](sums) - TIE_TOLERANCE * absolute, exponent - unit)
+        errors = rounding * sizes[rows[part]].sum(axis=1) + np.ldexp(rounding * absolute + dropped, exponent - unit)
+        few = np.count_nonzero(values, axis=1) <= most_enumerated(plan)
+        errors = np.where(few, math.inf, errors + np.finfo(np.float64).tiny)
+        return scaled_mean(sums, n, exponent), limits - errors, limits + errors
+
+    parts = run(measure, range(0, len(pairs), max(1, VALUES_PER_TASK // n)), compiles=True)
+    means, least, most = (np.concatenate(part) for part in zip(*parts, strict=True))
+    shared = np.flatnonzero(np.isfinite(most))
+    if shared.size <= len(values):
+        return pairwise_permutation(a[pairs[:, 0]], b[pairs[:, 1]], alternative, n_resamples=n_resamples, key=key)
+    order = -1 if alternative == "less" else 1
+    tested, bounds = np.ascontiguousarray(rows[shared, ::order]), np.stack((least, most), axis=1)[shared]
+    spaces: list[tuple[Floats, NDArray[np.int64]]] = []
+
+    def space() -> tuple[Floats, NDArray[np.int64]]:
+        spaces.append((sign_tables(), np.zeros(bounds.shape, dtype=np.int64)))
+        return spaces[-1]
+
+    def count(start: int, space: tuple[Floats, NDArray[np.int64]]) -> None:
+        sums = np.stack([flipped_sums(each, plan, start, FEWEST_PERMUTATIONS, space[0]) for each in values])
+        count_reached(sums, tested, bounds, alternative == "two-sided", space[1])
+
+    run(count, range(0, n_resamples, FEWEST_PERMUTATIONS), workspace=space, compiles=count_reached)
+    counts = np.sum([counts for _, counts in spaces], axis=0)
+    pvalues = np.full(len(pairs), math.nan)
+    pvalues[shared] = np.where(counts[:, 0] == counts[:, 1], (1 + counts[:, 0]) / (1 + n_resamples), math.nan)
+    alone = np.flatnonzero(np.isnan(pvalues))
+    first, second = a[pairs[alone, 0]], b[pairs[alone, 1]]
+    found = pairwise_permutation(first, second, alternative, n_resamples=n_resamples, key=key)
+    means[alone], pvalues[alone] = found[:2]
     return means, pvalues, means
 
 

@@ -14,7 +14,7 @@ from fastevals._kernels.permutation import mark_first
 from fastevals.infer.bootstrap.samples import SLOW_PER_TASK
 from fastevals.infer.permutation.distribution import PermutationPlan, PermutedStatistic, permuted_difference
 from fastevals.infer.permutation.scores import RowSwaps
-from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
+from fastevals.infer.permutation.signs import paired_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.measure.error_metrics import LEAST_DENOMINATOR, MEDIAN, SQUARED, RegressionSums
 from fastevals.measure.kinds import MEAN_LOSS, QuantileMetric, TargetMetric
@@ -48,8 +48,8 @@ def permute_targets(
         tested = _permute_rows(a != b, lambda own: float(np.median(np.where(own, a, b))), plan)
         return tested._replace(in_unit=lambda values: scaled_mean(values, 1, unit))
     a, b = (loss.of_rows(each, targets, **metric.options) for each in (a, b))
-    differences = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
-    tested, inner = permute_signs(differences.values, plan), differences.exponent
+    values, inner, _ = paired_differences(b, a) if name == "r2" else paired_differences(a, b)
+    tested = permute_signs(values[values != 0], plan)
     if name == "root_mean_squared_error":
         total = float(a.sum() + b.sum())
         return tested._replace(

@@ -152,7 +152,7 @@ def equivalence_test(
         check_options(f"test={test!r}", entry.options, options)
         checked = dict(entry.options(**options))
     plain, higher = as_decimals(np.stack(arrays), margin)
-    tested = one_sided_pvalues(test, plain[:1], plain[1:], higher[:1], higher[1:], checked)
+    tested = one_sided_pvalues(test, plain, higher, np.array([[0, 1]]), checked)
     low, high = (float(each.pvalue[0]) for each in tested)
     difference = _difference(test, plain[:1], plain[1:], alpha, checked)
     if alpha >= 0.5:  # 1 - 2 alpha is no level

@@ -15,7 +15,7 @@ from fastevals._options import as_flag, check_choice, check_number, check_option
 from fastevals._text import MOST_PAIRS, count_of, format_column, format_pvalue, format_tables, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
 from fastevals.document.frames import Columns, as_column, make_columns
-from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
+from fastevals.infer.permutation.signs import pairwise_permutation, permutation_among, permutation_options
 from fastevals.infer.significance.corrections import Correction, adjust_pvalues, check_correction
 from fastevals.infer.significance.decision import (
     USUAL_ALPHA,
@@ -315,13 +315,8 @@ class MeasuredPairs(PairwiseResult):
     def _equivalence(self) -> Floats:
         plain, higher = as_decimals(self._values, self.equivalence_margin or 0.0)
 
-        def tested(first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
-            sides = one_sided_pvalues(
-                self._test, plain[first], plain[second], higher[first], higher[second], self._options
-            )
-            return np.maximum(*(each.pvalue for each in sides))
-
-        pvalues = np.concatenate(self._of_places(tested))
+        sides = one_sided_pvalues(self._test, plain, higher, self.pairs, self._options)
+        pvalues = np.maximum(*(each.pvalue for each in sides))
         return adjust_pvalues(pvalues, correction="holm" if self.correction == "shaffer" else self.correction)  # type: ignore[arg-type]
 
     @property
@@ -355,15 +350,14 @@ class MeasuredPairs(PairwiseResult):
 
     def _of_pairs(self, measured: Callable[[Floats, Floats], Kept]) -> list[Kept]:
         """Return what a function makes of the measurements of the first and second models, part by part."""
-        return self._of_places(lambda first, second: measured(self._values[first], self._values[second]))
+        values, pairs = self._values, self.pairs
+        size = TESTS[self._test].pairs_per_task(values.shape[1], self._options)
 
-    def _of_places(self, measured: Callable[[NDArray[np.intp], NDArray[np.intp]], Kept]) -> list[Kept]:
-        """Return what a function makes of the places of the first and second models, part by part."""
-        n = self._values.shape[1]
-        size = max(1, int(DIFFERENCES_PER_TASK / TESTS[self._test].cost(n, **self._options)))
-        return run(
-            lambda start: measured(*self.pairs[start : start + size].T), range(0, len(self), size), compiles=True
-        )
+        def part(start: int) -> Kept:
+            first, second = pairs[start : start + size].T
+            return measured(values[first], values[second])
+
+        return run(part, range(0, len(pairs), size), compiles=True)
 
     def _once(self, name: str, make: Callable[[], Kept]) -> Kept:
         """Return the object kept under a name; the first call makes it."""
@@ -440,6 +434,7 @@ class _PairTest(NamedTuple):
     `core` is called with the measurements of the first and of the second models, each of shape (n_pairs, n), the
     alternative and the checked options. It returns statistics, p-values and effects. `cost` returns how many
     differences the test of a pair visits; this limits the pairs per task, because Ctrl-C waits for running tasks.
+    `among`, if given, is called in place of `core`, for all pairs: with two tables of models and pairs of their rows.
     """
 
     title: str
@@ -453,6 +448,11 @@ class _PairTest(NamedTuple):
     two_sided_alone: bool = False
     interval: Callable[..., Interval[Floats]] | None = None  # as `core`, with alpha after the alternative
     cost: Callable[..., float] = lambda n, **options: n
+    among: Core | None = None
+
+    def pairs_per_task(self, n: int, options: Mapping[str, Any]) -> int:
+        """Return how many pairs of n rows a task tests."""
+        return max(1, int(DIFFERENCES_PER_TASK / self.cost(n, **options)))
 
 
 def _resampled(*, n_train: Any, n_test: Any, conservative: bool = False) -> dict[str, Any]:
@@ -524,6 +524,7 @@ TESTS = {
         permutation_options,
         independent=True,
         cost=lambda n, n_resamples, **options: n * n_resamples / 16,
+        among=permutation_among,
     ),
 }
 
@@ -627,14 +628,7 @@ def pairwise_tests(
         warn_if_dependent(f"test={test!r}", [measured], "test='corrected-resampled-t'")
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
-    size = max(1, int(DIFFERENCES_PER_TASK / pair_test.cost(columns.shape[1], **checked)))
-
-    def tested(start: int) -> tuple[Floats, Floats, Floats]:
-        first, second = pairs[start : start + size].T
-        return pair_test.core(columns[first], columns[second], alternative, **checked)
-
-    parts = run(tested, range(0, len(pairs), size), compiles=True)
-    statistic, pvalue, effect = (np.concatenate(part) for part in zip(*parts, strict=True))
+    statistic, pvalue, effect = _run_test(pair_test, columns, columns, pairs, alternative, checked)
     infinite = int(np.isinf(statistic).sum())
     if infinite:
         warn_degenerate(
@@ -647,6 +641,22 @@ def pairwise_tests(
         _values=columns, _test=test, _options=checked, _test_to_train=_test_to_train(table, test, checked),
         notes=table.notes, equivalence_margin=equivalence_margin,
     )  # fmt: skip
+
+
+def _run_test(
+    test: _PairTest, a: Floats, b: Floats, pairs: Pairs, alternative: Alternative, options: Mapping[str, Any]
+) -> tuple[Floats, Floats, Floats]:
+    """Return statistics, p-values and effects for pairs of rows of `a` and of `b`."""
+    if test.among is not None:
+        return test.among(a, b, pairs, alternative, **options)
+    size = test.pairs_per_task(a.shape[1], options)
+
+    def tested(start: int) -> tuple[Floats, Floats, Floats]:
+        first, second = pairs[start : start + size].T
+        return test.core(a[first], b[second], alternative, **options)
+
+    parts = run(tested, range(0, len(pairs), size), compiles=True)
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))  # type: ignore[return-value]
 
 
 def _test_to_train(table: ResultTable, test: str, options: Mapping[str, Any]) -> float:
@@ -666,14 +676,15 @@ class OneSided(NamedTuple):
 
 
 def one_sided_pvalues(
-    test: str, a: Floats, b: Floats, higher_a: Floats, higher_b: Floats, options: Mapping[str, Any]
+    test: str, plain: Floats, higher: Floats, pairs: Pairs, options: Mapping[str, Any]
 ) -> tuple[OneSided, OneSided]:
-    """Test whether differences are at most minus a margin, or at least the margin, for many pairs.
+    """Test whether differences are at most minus a margin, or at least the margin, for pairs of rows of `plain`.
 
-    `higher_a` and `higher_b` are the measurements plus the margin.
+    `higher` is `plain` plus the margin.
     """
-    core = TESTS[test].core
-    return OneSided(*core(higher_a, b, "greater", **options)[:2]), OneSided(*core(a, higher_b, "less", **options)[:2])
+    above = _run_test(TESTS[test], higher, plain, pairs, "greater", options)
+    below = _run_test(TESTS[test], plain, higher, pairs, "less", options)
+    return OneSided(*above[:2]), OneSided(*below[:2])
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

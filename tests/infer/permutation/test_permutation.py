@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import pickle
@@ -22,7 +23,7 @@ from fastevals.infer.permutation.distribution import PermutationPlan
 from fastevals.infer.permutation.labels import FairBinomials, count_label_triples, fair_binomial_probabilities
 from fastevals.infer.permutation.permutation import PermutationResult, paired_permutation_test, permutation_test
 from fastevals.infer.permutation.scores import RowSwaps
-from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
+from fastevals.infer.permutation.signs import pairwise_permutation, permutation_among, permutation_options
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from fastevals.results import Alternative
 from tests.reference import permutation as twin
@@ -432,6 +433,29 @@ def test_many_pairs_are_as_one_by_one():
         for k in range(6):
             one = paired_permutation_test(a[k], b[k], alternative=alternative, n_resamples=500, rng=4)
             assert (one.statistic, one.pvalue, one.effect) == (statistic[k], pvalue[k], effect[k])
+
+
+TABLES = {
+    "any": lambda values, rng: values,
+    "ties": lambda values, rng: values.round(1),
+    "far from 0": lambda values, rng: values.round(2) + 1e6,
+    "one far away": lambda values, rng: np.where(np.arange(12)[:, np.newaxis] == 3, 1e12, values.round(2)),
+    "all sizes": lambda values, rng: values * 10.0 ** rng.integers(-300, 300, (12, 1)),
+    "few differences": lambda values, rng: np.where(rng.random(values.shape) < 0.7, 0.5, values.round(1)),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_pairs_that_share_signs_are_as_one_by_one(table, alternative):
+    rng = np.random.default_rng(0)
+    values = TABLES[table](rng.normal(size=(12, 40)), rng)
+    pairs = np.array(list(itertools.permutations(range(12), 2)))
+    options = permutation_options(n_resamples=1500, rng=1)  # three parts
+    for other in (values, values + 0.05):
+        found = permutation_among(values, other, pairs, alternative, **options)
+        expected = pairwise_permutation(values[pairs[:, 0]], other[pairs[:, 1]], alternative, **options)
+        np.testing.assert_array_equal(found, expected)
 
 
 # Labels of all kinds ----------------------------------------------------------------------------------------------
