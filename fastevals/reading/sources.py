@@ -280,7 +280,9 @@ def _open_columns(columns: dict[str, Any]) -> Source:
 
 
 def _length(values: Any) -> int | None:
-    """Return the length of a column; None if it has no length (reading the column then raises an error)."""
+    """Return the length of a column; None if it has none or has no slices (reading the column then raises an error)."""
+    if not hasattr(values, "__getitem__"):
+        return None
     shape = getattr(values, "shape", None)
     if shape is not None:
         return int(shape[0]) if shape else None

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 import fastevals
 from fastevals import metrics
@@ -124,9 +124,11 @@ def test_a_table_of_one_column_is_told_which_to_pass() -> None:
 def test_sparse_labels() -> None:
     sparse = pd.arrays.SparseArray(LABELS)
     assert fastevals.Ranking(sparse, SCORES).roc_auc() == auc(pd.DataFrame({"y": sparse, "s": SCORES})) == AUC
-    for options in ({}, {"on_invalid": "drop"}):
-        with pytest.raises(ValueError, match=r"label 'y' must be a dense array, got a sparse one \(coo_array\)"):
-            fastevals.report({"y": coo_array(np.array(LABELS)), "s": SCORES}, label="y", score="s", **options)
+    column = np.array(LABELS)[:, np.newaxis]
+    for form in (csr_array(column), coo_array(column)):
+        for options in ({}, {"on_invalid": "drop"}):
+            with pytest.raises(ValueError, match=r"'y' must be a dense array, got a sparse one \(c.._array\)"):
+                fastevals.report({"y": form, "s": SCORES}, label="y", score="s", **options)
 
 
 IDS = [uuid.UUID(int=k // 2) for k in range(8)]
