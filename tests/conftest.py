@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fastevals.counting import few_rows
+from tests.workers import Workers
 
 USER = getattr(os, "getuid", int)()
 
@@ -55,9 +56,10 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw more examples if all tests are to run; strategies.py reads this when tests are collected."""
+    """Draw more examples if all tests are to run (strategies.py reads this); divide the files among workers."""
     if config.option.markexpr == "slow or not slow":
         os.environ.setdefault("FASTEVALS_TEST_EXAMPLES", "240")
+    config.pluginmanager.register(Workers(config))
 
 
 # Slow tests in limited time: each commit starts with another file, and the files left out are named.

@@ -12,6 +12,7 @@ from fastevals.infer.bootstrap.class_groups import GroupedClassSample, can_be_gr
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_class_sample
 from fastevals.measure.kinds import CLASSES
+from fastevals.show.report import intervals
 from fastevals.show.report.measure_class_probabilities import EACH_PROBABILITY, probability_specs
 
 KEY = np.uint64(5)
@@ -71,18 +72,18 @@ def test_changes_are_derivatives(digits: int | None, weighted: bool) -> None:
 
 @pytest.mark.parametrize("design", ["rows", "clusters", "weights"])
 def test_replicates_spread_like_those_of_rows(design: str) -> None:
-    y, models = data(6000, 3)
+    y, models = data(2400, 3)
     rng = np.random.default_rng(2)
     options: dict[str, Any] = {
         "rows": {}, "weights": {"sample_weight": rng.exponential(size=y.size)},
-        "clusters": {"groups": np.repeat(np.arange(1500), 4)},
+        "clusters": {"groups": np.repeat(np.arange(600), 4)},
     }[design]  # fmt: skip
     if design == "clusters":  # rows of a cluster are alike
-        y, models = np.repeat(y[:1500], 4), {name: np.repeat(p[:1500], 4, axis=0) for name, p in models.items()}
+        y, models = np.repeat(y[:600], 4), {name: np.repeat(p[:600], 4, axis=0) for name, p in models.items()}
     ours, rows = (sample_of(y, models, coarse=coarse, **options) for coarse in (True, False))
     for one, other in zip(ours.estimates(), rows.estimates(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13)
-    found = [each.replicates(999, KEY) for each in (ours, rows)]
+    found = [each.replicates(299, KEY) for each in (ours, rows)]
     accelerations = [each.accelerations(KEY, range(len(found[0]))) for each in (ours, rows)]
     for k, (one, other) in enumerate(zip(*found, strict=True)):
         assert one.std(axis=0) == pytest.approx(other.std(axis=0), rel=0.2)
@@ -132,15 +133,20 @@ def few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_groups, "MOST_STEPS", 1000)
 
 
-@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.fixture
+def few_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "RESAMPLES", 299)
+
+
+@pytest.mark.usefixtures("few_rows_are_many", "few_replicates")
 @pytest.mark.parametrize("n_models", [1, 2])
 def test_reports_of_many_rows_draw_groups(n_models: int) -> None:
     y, models = data(600, 3)
     models = dict(list(models.items())[:n_models])
     options: dict[str, Any] = {"label": "y", "probabilities": list(models), "rng": 0}
     many = fastevals.report({"y": y, **models}, **options)
-    rows = fastevals.report({"y": y, **models}, **options, n_resamples=1999)
-    assert "1,999 bootstrap replicates of random groups of rows (seed 0)" in " ".join(str(many).split())
+    rows = fastevals.report({"y": y, **models}, **options, n_resamples=299)
+    assert "299 bootstrap replicates of random groups of rows (seed 0)" in " ".join(str(many).split())
     assert "bootstrap replicates of rows" in " ".join(str(rows).split())
     blocks = [each.to_dict()["blocks"][0] for each in (many, rows)]
     assert [block["intervals"]["method"] for block in blocks] == ["groups", "BCa"]
@@ -160,7 +166,7 @@ def test_gates_of_many_rows_draw_groups() -> None:
     assert [each["outcome"] for each in found.to_dict()["rules"]] == ["pass", "pass", "fail"]
 
 
-@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.mark.usefixtures("few_rows_are_many", "few_replicates")
 @pytest.mark.parametrize("clustered", [False, True])
 def test_other_rows_that_are_many_draw_groups(clustered: bool) -> None:
     rows = {"y": data(600, 3)[0], **data(600, 3)[1]}
@@ -168,7 +174,7 @@ def test_other_rows_that_are_many_draw_groups(clustered: bool) -> None:
     if clustered:
         rows["c"], other["c"] = np.arange(600) // 3, np.arange(500) // 3
     options: dict[str, Any] = {"label": "y", "probabilities": ["a"], "groups": "c" if clustered else None, "rng": 0}
-    found = [fastevals.report(rows, against=other, **options, **more) for more in ({}, {"n_resamples": 1999})]
+    found = [fastevals.report(rows, against=other, **options, **more) for more in ({}, {"n_resamples": 299})]
     margins = []
     for each in found:
         (pair,) = each.to_dict()["blocks"][0]["against"]
@@ -184,7 +190,7 @@ def test_comparisons_of_many_rows_draw_groups() -> None:
     assert "1,999 bootstrap replicates of random groups of rows" in " ".join(str(found).split())
 
 
-@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.mark.usefixtures("few_rows_are_many", "few_replicates")
 def test_blocks_of_few_rows_and_of_many() -> None:
     y, models = data(600, 3)
     rows = {"y": y, **models, "s": np.where(np.arange(600) < 80, "few", "many")}
@@ -192,4 +198,4 @@ def test_blocks_of_few_rows_and_of_many() -> None:
     blocks = found.to_dict()["blocks"]
     assert [each["intervals"]["method"] for each in blocks] == ["BCa", "groups"]
     said = " ".join(str(found).split())
-    assert "replicates of rows (seed 0), or for many rows, 1,999 bootstrap replicates of random groups of rows" in said
+    assert "replicates of rows (seed 0), or for many rows, 299 bootstrap replicates of random groups of rows" in said
