@@ -13,8 +13,9 @@ from fastevals._options import check_choice
 from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import find_name
 from fastevals.document.picture import COLORS, AxisScale, Box, Look, Picture, Range, Span, Text, ThinLines, widened
+from fastevals.infer.learners.results import Results
 from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult
-from fastevals.infer.significance.rank_comparisons import RankComparison, with_mean_ranks
+from fastevals.infer.significance.rank_comparisons import RankComparison, nemenyi_test, with_mean_ranks
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
@@ -34,7 +35,7 @@ LABEL = "Mean rank (1 is best)"
 
 
 def plot_critical_difference(
-    result: PairwiseResult,
+    result: PairwiseResult | Results,
     *,
     results: Any = None,
     higher_is_better: bool | None = None,
@@ -46,9 +47,10 @@ def plot_critical_difference(
 
     Parameters
     ----------
-    result : PairwiseResult
+    result : PairwiseResult or Results
         Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`; or of `pairwise_tests` for all
-        pairs, such as Wilcoxon's test with Holm's correction [1]_, together with `results`.
+        pairs, such as Wilcoxon's test with Holm's correction [1]_, together with `results`. `Results` are compared by
+        Nemenyi's test.
     results : Results, array-like, mapping or frame, optional
         The results that `pairwise_tests` compared, for their mean ranks.
     higher_is_better : bool, optional
@@ -101,6 +103,8 @@ def plot_critical_difference(
     >>> sorted(text.get_text() for text in ax.texts)[-3:]
     ['a: 1.25', 'b: 2.00', 'c: 2.75']
     """
+    if isinstance(result, Results):
+        result = nemenyi_test(result)
     check_kind("result", result, PairwiseResult)
     check_choice("form", form, RankForm)
     if not isinstance(result, RankComparison):

@@ -19,6 +19,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 from fastevals.document.picture import DARKEST
+from fastevals.infer.learners.results import Results
 from fastevals.infer.significance.binomial import binomial_error_test
 from fastevals.infer.significance.decision import Compared, decide
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
@@ -514,3 +515,11 @@ def test_a_small_square_is_drawn_from_0_on():
     assert "at no value" in none.get_legend().get_texts()[1].get_text()
     huge = plot_null(binomial_error_test(3 * 10**14, 10**15, 0.3, alternative="two-sided"), ax=axes())
     assert "below 29999" in huge.get_legend().get_texts()[1].get_text()
+
+
+def test_critical_difference_of_results_is_that_of_nemenyis_test():
+    results = Results({"a": [1, 1, 2, 1], "b": [2, 3, 1, 2], "c": [3, 2, 3, 3]}, higher_is_better=False)
+    pictures = (plot_critical_difference(each, ax=Figure().subplots()) for each in (results, nemenyi_test(results)))
+    of_results, of_test = ([text.get_text() for text in ax.texts] for ax in pictures)
+    assert of_results == of_test
+    assert "a: 1.25" in of_results
