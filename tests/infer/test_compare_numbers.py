@@ -28,7 +28,7 @@ from tests.reference import regression
 from tests.reference.comparison import max_t, paired_replicates
 
 METRICS = [*OF_SUMS, "median_absolute_error"]
-QUICK: dict[str, Any] = {"n_resamples": 60, "rng": 5, "keep_distribution": True}
+QUICK: dict[str, Any] = {"n_resamples": 30, "rng": 5, "keep_distribution": True}
 DESIGNS = [
     "plain", pytest.param("weights", marks=pytest.mark.slow), pytest.param("groups", marks=pytest.mark.slow),
     "groups weights",
@@ -61,7 +61,7 @@ def test_replicates_are_those_of_a_plain_loop(design: str, asked: list[str]) -> 
     options = designed(design, 30)
     sample = make_target_sample(y, predicted, parse_metrics(asked), SamplingDesign(**options))
     units = np.unique(options.get("groups", np.arange(30)), return_inverse=True)[1]
-    draws = [times[units] for times in sample.draws(seed_key("rng", 5), range(60), sample.workspace())]
+    draws = [times[units] for times in sample.draws(seed_key("rng", 5), range(30), sample.workspace())]
     found = compare_predictions(y, predicted, metrics=asked, **QUICK, **options)
     expected = paired_replicates(regression.metrics, y, predicted, draws, options.get("sample_weight", np.ones(30)))
     for name in asked:
@@ -90,7 +90,7 @@ def test_each_models_estimate_is_that_of_bootstrap_to_the_bit(design: str, asked
 def test_max_t(alternative: str, reference: Any) -> None:
     y, predicted = models()
     options: dict[str, Any] = {"alternative": alternative, "reference": reference, "confidence_level": 0.9}
-    found = compare_predictions(y, predicted, metrics=METRICS, **QUICK | {"n_resamples": 400}, **options)
+    found = compare_predictions(y, predicted, metrics=METRICS, **QUICK | {"n_resamples": 150}, **options)
     pairs = list(combinations(range(3), 2)) if reference is None else [(0, 1), (2, 1)]
     for name, each in found.items():
         values = [estimate.value for estimate in each.estimates.values()]

@@ -77,7 +77,7 @@ def test_a_group_has_the_metric_of_its_rows(metric, weighted) -> None:
     kind = None if of_queries else metric_kind(metric)
     if weighted and (of_queries or metric.name in ("median_absolute_error", "debiased_calibration_error")):
         return  # takes no weights
-    frame = rows()
+    frame = rows(180, 12)
     columns = {"sample_weight": "w"} if weighted else {}
     predicted = "called" if kind is LABELS else "p"
     if metric.name == "mean_absolute_percentage_error":

@@ -112,7 +112,9 @@ def test_a_search_by_several_metrics() -> None:
     ],
 )
 def test_a_threshold_is_tuned(y, ours, theirs) -> None:
-    found, other = (TunedThresholdClassifierCV(LOGISTIC, scoring=each, cv=3).fit(X, y) for each in (ours, theirs))
+    found, other = (TunedThresholdClassifierCV(LOGISTIC, scoring=each, cv=3, thresholds=25) for each in (ours, theirs))
+    for each in (found, other):
+        each.fit(X, y)
     assert found.best_threshold_ == other.best_threshold_
 
 

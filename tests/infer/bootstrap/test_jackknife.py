@@ -91,8 +91,8 @@ def slow_acceleration(name, y, s, stratified):
 @pytest.mark.parametrize("name", [*VARYING, "ks_statistic", metric("roc_auc", max_fpr=0.3)], ids=str)
 def test_the_acceleration_is_that_of_leaving_out_each_row(name, stratified):
     rng = np.random.default_rng(3)
-    y = (np.arange(90) < 30).astype(int)
-    s = np.round(1 / (1 + np.exp(-rng.normal(size=90) - y)), 2)
+    y = (np.arange(45) < 15).astype(int)
+    s = np.round(1 / (1 + np.exp(-rng.normal(size=45) - y)), 2)
     sample = sample_of(Ranking(y, s).counts, [name], stratified=stratified)
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(
         slow_acceleration(name, y, s, stratified), rel=1e-9, abs=1e-12

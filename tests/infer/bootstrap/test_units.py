@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
@@ -99,12 +100,13 @@ def test_labels(grouped):
     assert sample.accelerations(KEY, [0])[0] == pytest.approx(slow_acceleration(f_score, units), rel=1e-8)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(
-    ("name", "scale"),
+    ("name", "scale", "grouped", "weighted"),
     [
-        (name, scale)
+        pytest.param(
+            name, scale, grouped, weighted, marks=[pytest.mark.slow] if scale != 1 and grouped != weighted else []
+        )
+        for grouped, weighted in product([False, True], repeat=2)
         for name, metric in METRICS.items()
         for scale in (1.0, 2.0**-600, 2.0**600)
         # Percentages replace tiny targets by larger ones.

@@ -50,7 +50,7 @@ def assert_equals_twin(found: Any, rows: list[reference.Row], *, clustered: bool
 @BOUNDED
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_equals_the_twin(seed: int, weighted: bool, clustered: bool) -> None:
-    y, p = forecasts(seed=seed)
+    y, p = forecasts(36, seed)
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, y.size) / 3 if weighted else None
     clusters = rng.integers(0, 12, y.size) if clustered else None

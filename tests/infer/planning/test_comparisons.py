@@ -120,7 +120,7 @@ def test_sign_tests(wins: int, ties: int, effect: float | None) -> None:
 
 # Simulated power ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("test", ["wilcoxon", "permutation"])
-@pytest.mark.parametrize("effect", [0.5, 0.9])
+@pytest.mark.parametrize("effect", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_tests_of_the_planned_size_have_the_power(test: str, effect: float) -> None:
     found = plan_comparison(unit_pilot(500), test=test, effect=effect, n_resamples=4000, rng=1)
     assert found.n is not None
@@ -139,18 +139,18 @@ def test_wilcoxons_test_needs_fewer_data_sets_than_t_if_tails_are_heavy() -> Non
     assert t is not None
     assert ranks is not None
     assert ranks < 0.8 * t
-    drawn = 0.6 + RNG.choice(pilot[:, 0], size=(4000, ranks))
-    assert within_error(share_shown("wilcoxon", drawn), 0.8, 4000, more=0.02)
+    drawn = 0.6 + RNG.choice(pilot[:, 0], size=(1500, ranks))
+    assert within_error(share_shown("wilcoxon", drawn), 0.8, 1500, more=0.02)
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "permutation"])
 def test_ties_stay_ties(test: str) -> None:
     untied = unit_pilot(100, 0.9)[:, 0]
     found = plan_comparison(pilot_of([*untied, *np.zeros(50)]), test=test, n_resamples=2000)
-    drawn = np.where(RNG.random((4000, found.n or 0)) < 1 / 3, 0.0, RNG.choice(untied, size=(4000, found.n or 0)))
+    drawn = np.where(RNG.random((1500, found.n or 0)) < 1 / 3, 0.0, RNG.choice(untied, size=(1500, found.n or 0)))
     options = {"n_resamples": 999, "rng": 2} if test == "permutation" else {}
     assert found.tied == pytest.approx(1 / 3)
-    assert within_error(share_shown(test, drawn, **options), found.power, 4000, more=0.015)
+    assert within_error(share_shown(test, drawn, **options), found.power, 1500, more=0.015)
     assert (found.n or 0) > (plan_comparison(pilot_of(untied), test=test, n_resamples=300).n or 0)
 
 
@@ -205,15 +205,16 @@ def test_learners_may_be_named() -> None:
 
 
 # Each of 600 intervals contains the true number with a chance of 95 %. The test fails with a chance of 1e-4.
+@pytest.mark.parametrize(("n", "low", "high"), [(150, 132, 149), pytest.param(600, 546, 588, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("effect", [None, 0.8])
-def test_coverage_of_the_interval(effect: float | None) -> None:
+def test_coverage_of_the_interval(effect: float | None, n: int, low: int, high: int) -> None:
     truth = plan_comparison(unit_pilot(40), test="paired-t", effect=0.8).n
     assert truth is not None
     found = [
         plan_comparison(pilot_of(0.8 + RNG.normal(size=12)), test="paired-t", effect=effect).confidence_interval
-        for _ in range(600)
+        for _ in range(n)
     ]
-    assert 546 <= sum(low <= truth <= high for low, high in found) <= 588
+    assert low <= sum(least <= truth <= most for least, most in found) <= high
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "sign", "paired-t", "permutation"])

@@ -102,12 +102,13 @@ def test_bad_input(predictions: Any, message: str) -> None:
         cochran_q_test([0, 1], [[0, 1], [0, 1]], confidence_level=0)
 
 
-def test_size() -> None:
-    """Test four models, each right on 6 of 10 rows, on 400 rows, 1000 times.
+@pytest.mark.parametrize("n", [300, pytest.param(1000, marks=pytest.mark.slow)])
+def test_size(n: int) -> None:
+    """Test four models, each right on 6 of 10 rows, on 400 rows, n times.
 
     The number of rejections at 5 % is binomial. At 5 standard errors the check fails by chance once in 2 million.
     """
-    rng, n = np.random.default_rng(4), 1000
+    rng = np.random.default_rng(4)
     zeros = np.zeros(400, dtype=np.int8)
     rejected = sum(cochran_q_test(zeros, (rng.random((4, 400)) < 0.4).view(np.int8)).rejected for _ in range(n))
     assert abs(rejected / n - 0.05) < 5 * math.sqrt(0.05 * 0.95 / n)

@@ -152,7 +152,7 @@ def test_rejects_exactly_where_the_interval_leaves_out_the_hypothesis(
 ) -> None:
     rng = np.random.default_rng(11)
     seen = set()
-    for _ in range(60):
+    for _ in range(25):
         a, b = rng.normal(0 if level < 0.5 else 1, 1, (5, 2)), rng.normal(0, 1, (5, 2))
         if alternative == "less":
             a, b = b, a
