@@ -49,6 +49,9 @@ class ReadCells(NamedTuple):
     recognised: Mapping[str, str] = {}
 
 
+NO_NUMBERS = (np.datetime64, np.timedelta64, np.complexfloating)  # although they have __float__
+
+
 def is_text(column: Any) -> bool:
     """Return whether a column holds strings, and no other values except missing ones."""
     cells = _as_cells(column)
@@ -131,7 +134,8 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
 def _from_objects(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     """Return Python's numbers and missing values as floats."""
     for row, cell in enumerate(cells):
-        if not (is_missing(cell) or (hasattr(cell, "__float__") and not np.ndim(cell))):
+        is_number = hasattr(cell, "__float__") and not np.ndim(cell) and not isinstance(cell, NO_NUMBERS)
+        if not (is_number or is_missing(cell)):
             raise ValueError(f"{name} must hold numbers, but has {show(cell)} ({type(cell).__name__}) at {row_at(row)}")
     return _as_floats(name, np.array([np.nan if is_missing(each) else float(each) for each in cells], dtype=np.float64))
 

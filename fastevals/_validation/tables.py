@@ -34,11 +34,13 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.result_text import ReadCells, is_text, join_recognised, read_cells
 from fastevals._validation.wide_tables import (
+    ALGORITHMS,
     explain_summaries,
     find_long_form,
     find_summaries,
     holds_text,
     is_unnamed,
+    split_columns,
     tells_rows_apart,
 )
 
@@ -147,10 +149,20 @@ def _without_names(
     """
     if (long := find_long_form(columns)) is not None and len(long.results) == 1:
         raise ValueError(f"{name} has {long.explain()}, or pass fastevals.Results({name})")
+    if splits := split_columns(columns):
+        raise ValueError(
+            f"{name} must have one row for each data set, but column {splits[0]!r} numbers splits: average their "
+            f"results, or pass fastevals.Results({name})"
+        )
     for key in [each for each in columns if is_unnamed(each) and tells_rows_apart(columns[each])]:
         datasets = tuple(np.asarray(columns.pop(key)).tolist())
     first = next(iter(columns), None)
     if first is not None and holds_text(columns[first]):
+        if ALGORITHMS.fullmatch(str(first)):
+            raise ValueError(
+                f"{name} must have one column for each algorithm, but column {first!r} names the rows: transpose the "
+                f"table, or pass fastevals.Results({name})"
+            )
         datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first), dtype=object))
     summaries = [] if datasets is None else find_summaries(datasets)
     if not summaries or datasets is None:
@@ -232,6 +244,7 @@ class Measurements(NamedTuple):
     splits: Any = None
     metric: str | None = None
     greater_is_better: bool | None = None
+    over_datasets: bool = False  # whether each is a mean on a data set of its own
 
 
 def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measurements:
@@ -288,7 +301,9 @@ def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements
     if len(set(each_of)) > 1:
         raise ValueError(f"{name} must be of one metric, got {listed(dict.fromkeys(m for m, _ in each_of))}")
     array = np.array([each.value for each in estimates], dtype=np.float64)
-    return as_measurements(name, array, least=least)._replace(metric=each_of[0][0], greater_is_better=each_of[0][1])
+    metric, direction = each_of[0]
+    found = as_measurements(name, array, least=least)
+    return found._replace(metric=metric, greater_is_better=direction, over_datasets=True)
 
 
 def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") -> None:
@@ -324,6 +339,7 @@ def _grid(measured: Measurements) -> str:
 
 def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> float:
     """Return the ratio of test rows to training rows, from the given numbers or from the measured splits."""
+    check_one_dataset("the corrected resampled t-test", *measured)
     known = [each.splits for each in measured if each.splits is not None and each.splits.n_train is not None]
     if not known or not (n_train is n_test is None):
         if known:
@@ -336,6 +352,16 @@ def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> f
     if not train:
         raise ValueError("the splits must have rows to train on, but each tests all rows")
     return test / train
+
+
+def check_one_dataset(test: str, *measured: Measurements) -> None:
+    """Raise if measurements are means on several data sets, for a test of splits of one data set."""
+    several = next((each for each in measured if each.over_datasets), None)
+    if several is not None:
+        raise ValueError(
+            f"{test} compares splits of one data set, got results on {several.values.size} data sets: use Wilcoxon's "
+            "test, or take one data set at a time"
+        )
 
 
 def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:

@@ -22,6 +22,10 @@ UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # in 
 NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|repeat|seed|run)", re.IGNORECASE)
 ALGORITHMS = re.compile(r"(algorithm|algo|method|model|classifier|learner|estimator|system|approach)s?", re.IGNORECASE)
 DATASETS = re.compile(r"((data[ _.-]?)?sets?|data|tasks?|problems?)([ _.-]?(name|id))?", re.IGNORECASE)
+FOLDS = re.compile(r"(cv[ _.-]?)?(folds?|splits?)([ _.-]?(id|idx|index|no|nr|number))?", re.IGNORECASE)
+REPEATS = re.compile(
+    r"(repeats?|repetitions?|reps?|runs?|seeds?|random[ _.-]?(seed|state))([ _.-]?(id|no|nr|number))?", re.IGNORECASE
+)
 SUMMARY = re.compile(
     r"((macro|micro|weighted|grand|overall|arithmetic|geometric|geo)[ -.]?)?"
     r"(mean|average|avg\.?|median|std\.?|sd|stdev|std\.? ?dev\.?|standard deviation|min|max|sum|total)"
@@ -110,6 +114,18 @@ def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
     on = named[-1] if named else min(repeated, key=lambda name: repeated[name])
     index = [name for name in (*texts, *counts) if name != on and not is_unnamed(name)]
     return LongForm(index, on, results) if index else None
+
+
+def split_columns(columns: Mapping[Any, Any]) -> list[Any]:
+    """Return the columns that number folds or repeats, judging by their names and values."""
+    named = [name for name in columns if FOLDS.fullmatch(str(name)) or REPEATS.fullmatch(str(name))]
+    return [name for name in named if not has_fractions(columns[name])]
+
+
+def has_fractions(column: Any) -> bool:
+    """Return whether a column holds numbers other than whole ones."""
+    values = np.asarray(column)
+    return values.dtype.kind == "f" and bool((values % 1 != 0).any())
 
 
 def _counts(name: Any, column: Any) -> bool:

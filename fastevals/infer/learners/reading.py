@@ -28,11 +28,15 @@ from fastevals._validation.tables import MeasuredSplits, Measurements, check_sam
 from fastevals._validation.wide_tables import (
     ALGORITHMS,
     DATASETS,
+    FOLDS,
+    REPEATS,
     explain_summaries,
     find_long_form,
     find_summaries,
+    has_fractions,
     holds_results,
     is_unnamed,
+    split_columns,
     tells_rows_apart,
 )
 from fastevals.infer.learners.metrics import find_direction
@@ -47,11 +51,8 @@ Columns = Mapping[Any, Any]
 OF_ROLES = {  # how columns in long form are called
     "dataset": DATASETS,
     "learner": re.compile(rf"({ALGORITHMS.pattern}|clfs?)([ _.-]?(name|id))?", re.IGNORECASE),
-    "fold": re.compile(r"(cv[ _.-]?)?(folds?|splits?)([ _.-]?(id|idx|index|no|nr|number))?", re.IGNORECASE),
-    "repeat": re.compile(
-        r"(repeats?|repetitions?|reps?|runs?|seeds?|random[ _.-]?(seed|state))([ _.-]?(id|no|nr|number))?",
-        re.IGNORECASE,
-    ),
+    "fold": FOLDS,
+    "repeat": REPEATS,
     "metric": re.compile(r"(metrics?|measures?|scorers?|scoring)([ _.-]?name)?", re.IGNORECASE),
 }
 VALUE = re.compile(r"(values?|results?|scores?|performance)", re.IGNORECASE)
@@ -497,10 +498,10 @@ def _raise_duplicate(
         if labels[role] is not None
     )  # fmt: skip
     first, second = (row_at(rows[k]) for k in np.flatnonzero(flat == cell)[:2])
-    hint = "" if split else ": if they are folds, name their column by fold= or repeat="
     raise ValueError(
         f"data must have one value for each cell, but {show(learner)} on {show(dataset)}{split} has "
-        f"{np.count_nonzero(flat == cell)}, at {first} and {second}{hint}"
+        f"{np.count_nonzero(flat == cell)}, at {first} and {second}: if they are splits, name their "
+        "columns by fold= and repeat="
     )
 
 
@@ -534,14 +535,17 @@ def find_layout(columns: Columns, roles: Roles) -> _Layout:
         if long is not None and len(long.results) == 1:
             used["learner"] = long.on
     if "learner" not in used:
-        named = [key for key in names if _means_learners(key)]
+        named = [key for key in names if _means_learners(key)] or _numbered_learners(columns, free)
         if not named and dataset and len(names) == 1 and len(free) == 2:  # data set, text, number
             named = names
         if named:
             used["learner"] = named[0]
     learner = used.get("learner")
     free = [key for key in free if key != learner]
-    names = [key for key in names if key != learner]
+    if metric is None and learner is not None:  # pandas' melt calls the names of columns so
+        metric = next((key for key in names if key != learner and str(key).casefold() == "variable"), None)
+        free = [key for key in free if key != metric]
+    names = [key for key in names if key not in (learner, metric)]
     if not dataset and names:
         dataset = (names[0],)
         free.remove(names[0])
@@ -569,6 +573,15 @@ def find_layout(columns: Columns, roles: Roles) -> _Layout:
     return _Layout(dataset, learner, used["fold"], used["repeat"], metric, results, unused, is_transposed)
 
 
+def has_other_rows(columns: Columns, dataset: Sequence[str]) -> bool:
+    """Return whether rows of a table in wide form are splits of data sets, or learners, and not data sets."""
+    named = {key: column for key, column in columns.items() if not is_unnamed(key)}
+    if not (split_columns(named) or any(_means_learners(key) and is_text(named[key]) for key in named)):
+        return False
+    layout = find_layout(named, Roles(dataset=list(dataset) or None))
+    return layout.is_transposed or layout.fold is not None or layout.repeat is not None
+
+
 def _are_results(column: Any, is_first: bool) -> bool:
     """Return whether text holds results instead of names; numbers in the first column may be names."""
     cells = _objects(column)
@@ -579,12 +592,21 @@ def _means_learners(name: Any) -> bool:
     return OF_ROLES["learner"].fullmatch(str(name)) is not None
 
 
+def _numbered_learners(columns: Columns, free: Sequence[Any]) -> list[Any]:
+    """Return the columns that number learners: integers under a learner's name, beside results that are none."""
+    named = [key for key in free if _means_learners(key) and _are_whole(columns[key])]
+    return [] if all(_are_whole(columns[key]) for key in free) else named
+
+
+def _are_whole(column: Any) -> bool:
+    return all(isinstance(each, (int, np.integer)) for each in _objects(column))
+
+
 def _unless_results(columns: Columns, key: Any, free: list[Any]) -> Any:
     """Return a column recognised by its name as folds or repeats, unless it holds fractions: then it has results."""
     if key is None:
         return None
-    values = np.asarray(columns[key])
-    if values.dtype.kind == "f" and bool((values % 1 != 0).any()):
+    if has_fractions(columns[key]):
         free.append(key)
         return None
     return key

@@ -274,7 +274,7 @@ class Results(Frozen):
             raise ValueError(f"{name} must have all results for this test, but lack {cells} (missing='keep')")
         if len(self.datasets) > 1:
             means = self.means
-            measured = Measurements(means[:, 0], means.shape[:1], None, self.metric, self.greater_is_better)
+            measured = Measurements(means[:, 0], means.shape[:1], None, self.metric, self.greater_is_better, True)
             return ResultTable(means, self.learners, self.datasets, measured, self.notes)
         values, splits = self._on_dataset(0)
         rows = values.reshape(len(self.learners), -1).T

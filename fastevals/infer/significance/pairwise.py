@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, check_number, check_options, show, warn_degenerate
 from fastevals._text import MOST_PAIRS, count_of, format_column, format_pvalue, format_tables, shorten_names, wrap_text
-from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
+from fastevals._validation.tables import (
+    ResultTable,
+    as_result_table,
+    check_one_dataset,
+    find_name,
+    test_to_train_ratio,
+    warn_if_dependent,
+)
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_among, permutation_options
 from fastevals.infer.significance.corrections import Correction, adjust_pvalues, check_correction
@@ -609,6 +616,8 @@ def pairwise_tests(
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
     table = as_result_table("results", results, least_rows=pair_test.least)
     measured = table.measured
+    if measured is not None and not pair_test.independent:
+        check_one_dataset(f"test={test!r}", measured)
     splits = measured.splits if measured else None
     if (
         splits is not None

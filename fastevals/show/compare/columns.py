@@ -24,9 +24,12 @@ from fastevals._validation.wide_tables import (
     holds_results,
     holds_text,
     is_unnamed,
+    split_columns,
     tells_rows_apart,
 )
 from fastevals.counting.labels import rows_by_code
+from fastevals.infer.learners.metrics import find_direction
+from fastevals.infer.learners.reading import has_other_rows
 from fastevals.infer.learners.results import Results
 from fastevals.reading.columns import NamedColumns, columns_by_role
 from fastevals.reading.sources import check_columns
@@ -56,7 +59,7 @@ def compare_result_columns(
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
-    columns, notes, metric, options = _without_long_form(columns, options)
+    columns, notes, metric, options = _with_algorithms(columns, options)
     are_splits = SPLITS_CAUTION in notes
     algorithms = _choose_algorithms(columns, called, options, option(control))
     options = options._replace(posthoc=choose_posthoc(algorithms, options))
@@ -79,27 +82,34 @@ def compare_result_columns(
     return ResultsComparison(options, tuple(blocks), data, others, cautions)
 
 
-def _without_long_form(
+def _with_algorithms(
     columns: NamedColumns, options: ComparisonOptions
 ) -> tuple[NamedColumns, list[str], str | None, ComparisonOptions]:
-    """Return a table in long form as one with a column for each algorithm; any other unchanged.
+    """Return a table whose rows are results, splits or algorithms as one with a column for each algorithm.
 
-    Also return notes, the metric, and the options with its direction.
+    Any other table is unchanged. Also return notes, the metric, and the options with its direction.
     """
     long = find_long_form(columns)
-    if long is None or len(long.results) > 1 or options.algorithm:
+    if options.algorithm or (long is None and (options.by is not None or not has_other_rows(columns, options.dataset))):
         return columns, [], None, options
-    if options.by is not None:
+    if long is not None and len(long.results) > 1:
+        _check_metrics(long.results)
+        return columns, [], None, options
+    if long is not None and options.by is not None:
         raise ValueError(f"{option('by')} needs one row per data set, but the data have {long.explain()}")
-    results = Results(dict(columns), learner=long.on, dataset=options.dataset or None)
-    name = ", ".join(options.dataset) or long.rows[0]
+    results = Results(dict(columns), learner=None if long is None else long.on, dataset=options.dataset or None)
+    name = ", ".join(options.dataset) or ("data set" if long is None else long.rows[0])
     datasets = {name: np.array([str(each) for each in results.datasets])} if len(results.datasets) > 1 else {}
     table = results._result_table("data")
     wide = datasets | {str(each): column for each, column in zip(table.algorithms, table.values.T, strict=True)}
     n_splits = results.values[0, 0].size
-    averaged = f", averaged over up to {n_splits} splits of each" if n_splits > 1 and datasets else ""
-    note = f"the data have one row per result: column {long.on!r} names the algorithms{averaged}"
-    notes = [note, *map(_in_caution, results.notes)]
+    averaged = f"averaged over up to {n_splits} splits of each" if n_splits > 1 and datasets else ""
+    notes = [_in_caution(note) for note in results.notes]
+    if long is not None:
+        said = f"the data have one row per result: column {long.on!r} names the algorithms"
+        notes.insert(0, ", ".join(filter(None, [said, averaged])))
+    elif averaged:
+        notes.insert(0, f"the data have one row per split of a data set: results are {averaged}")
     if n_splits > 1 and not datasets:
         notes.append(SPLITS_CAUTION)
     if results.greater_is_better is not None:
@@ -108,6 +118,15 @@ def _without_long_form(
         is_lower = as_direction(named, results.metric or "", lower, not results.greater_is_better)
         options = options._replace(higher_is_better=not is_lower)
     return NamedColumns(wide, data=columns.data), notes, results.metric, options
+
+
+def _check_metrics(names: Sequence[str]) -> None:
+    """Raise if columns of results in long form are metrics, not algorithms."""
+    if any(find_direction(str(name)) is not None for name in names):
+        raise ValueError(
+            f"the data must have one metric, got {list_names(names)}: leave one of these columns, or choose one in "
+            f"Python by fastevals.Results(data, metric={names[0]!r})"
+        )
 
 
 def _without_text(
@@ -161,7 +180,8 @@ def _choose_algorithms(
     """Return the columns to compare: the named ones, or all with results except an index or those with another role."""
     algorithms = list(options.algorithm)
     if not algorithms:
-        free = {name: column for name, column in columns.items() if name not in called}
+        left_out = (*called, *split_columns(columns))
+        free = {name: column for name, column in columns.items() if name not in left_out}
         numeric = [name for name, column in free.items() if not (holds_text(column) or _is_index(name, column))]
         texts = [
             name

@@ -433,7 +433,11 @@ def test_rows_of_means_index_columns_and_transposed_tables() -> None:
     ("data", "options", "message"),
     [
         (FRAME.drop(columns="repeat"), {}, r"'svm' on 'u', fold 0 has 2, at row 0 and row 5"),
-        ({"set": ["u", "u"], "a": [1, 2], "b": [2, 3]}, {}, r"'a' on 'u' has 2, at row 0 and row 1: if they are folds"),
+        (
+            {"set": ["u", "u"], "a": [1, 2], "b": [2, 3]},
+            {},
+            r"'a' on 'u' has 2, at row 0 and row 1: if they are splits",
+        ),
         (FRAME, {"fold": "cv"}, "fold must name a column of the data, one of 'dataset', .*; got 'cv'"),
         (FRAME, {"metric": 3}, "metric must be a metric's name, got 3"),
         (FRAME, {"higher_is_better": False}, "higher_is_better must be True or left out for accuracy, got False"),
@@ -552,3 +556,39 @@ def test_datasets_with_different_numbers_of_folds() -> None:
     found = fastevals.bayes_correlated_t(results, dataset="iris", rope=0.1)
     iris = Results({"iris": data["iris"]}, higher_is_better=True, n_train=2, n_test=1)
     assert found.effect == fastevals.bayes_correlated_t(iris, rope=0.1).effect == pytest.approx(-0.05)
+
+
+def test_tests_of_splits_refuse_several_data_sets() -> None:
+    """Each mean would be taken for a fold of one data set."""
+    results = Results(np.random.default_rng(0).random((10, 2, 5)), learner=["a", "b"], n_train=80, n_test=20)
+    said = r"compares splits of one data set, got results on 10 data sets: use Wilcoxon's test, or take one data set"
+    for test in ("corrected-resampled-t", "5x2cv-t", "5x2cv-f"):
+        with pytest.raises(ValueError, match=f"test='{test}' {said}"):
+            fastevals.pairwise_tests(results, test=test)  # type: ignore[arg-type]
+    pair = results.of("a"), results.of("b")
+    for sizes in ({}, {"n_train": 80, "n_test": 20}):
+        with pytest.raises(ValueError, match=f"the corrected resampled t-test {said}"):
+            fastevals.corrected_resampled_t_test(*pair, **sizes)
+        with pytest.raises(ValueError, match=f"the corrected resampled t-test {said}"):
+            fastevals.equivalence_test(*pair, margin=0.1, test="corrected-resampled-t", **sizes)
+
+
+def test_numbered_learners_and_melted_metrics() -> None:
+    frame = {"task": [*"wwxx"], "model": [0, 1, 0, 1], "accuracy": [0.5, 0.6, 0.7, 0.8]}
+    assert Results(frame).learners == (0, 1)
+    alone = Results({"model": [0, 1, 2], "accuracy": [0.5, 0.6, 0.7]})
+    assert (alone.learners, alone.datasets, alone.metric) == ((0, 1, 2), (0,), "accuracy")
+    counts = Results({"task": ["w", "x"], "model": [3, 4], "other": [5, 6]})  # numbers of errors
+    assert counts.learners == ("model", "other")
+    wide = pd.DataFrame({**frame, "rmse": [3.0, 2.0, 1.0, 0.5]})
+    melted = Results.by_metric(wide.melt(id_vars=["task", "model"]))
+    assert list(melted) == ["accuracy", "rmse"]
+    assert_array_equal(melted["rmse"].means, [[3, 2], [1, 0.5]])
+    assert Results(pd.DataFrame({"task": ["w", "x"], "a": [1.0, 2], "b": [3.0, 4]}).melt("task")).learners == ("a", "b")
+
+
+def test_dates_and_complex_numbers_are_no_results() -> None:
+    for column in (np.array(["2020-01-01"] * 2, dtype="M8[s]"), np.array([5, 6], dtype="m8[s]"), np.array([1j, 2j])):
+        for make in (dict, pd.DataFrame):
+            with pytest.raises(ValueError, match=r"column 'b' must hold numbers"):
+                Results(make({"dataset": ["w", "x"], "a": [1.0, 2.0], "b": column}))

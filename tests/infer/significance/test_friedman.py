@@ -270,6 +270,17 @@ def test_frames_as_people_keep_them(make: Any) -> None:
             ValueError, match=r"one row for each combination of 'data' and 'learner', .*\.pivot\(index='data'"
         ):
             test(long)
+    folds = make(
+        {"set": ["w", "w", "x", "x"], "Fold": [0, 1, 0, 1], "a": [0.5, 0.6, 0.4, 0.7], "b": [0.1, 0.2, 0.3, 0.4]}
+    )
+    with pytest.raises(
+        ValueError, match=r"one row for each data set, but column 'Fold' numbers splits: average .*Results"
+    ):
+        friedman_test(folds)
+    with pytest.raises(
+        ValueError, match=r"one column for each algorithm, but column 'model' names the rows: transpose"
+    ):
+        friedman_test(make({"model": ["a", "b"], "w": [0.5, 0.6], "x": [0.4, 0.7]}))
 
 
 def test_pandas_index_with_a_mean() -> None:

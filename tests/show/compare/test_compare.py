@@ -254,7 +254,7 @@ def test_nothing_follows_an_undefined_test(capsys, tmp_path):
 
 @pytest.mark.parametrize(
     ("first", "values"),
-    [("id", [7, 3, 5, 9]), ("row", [4, 1, 2, 3]), ("run_no", [1, 2, 3, 5]), ("x", range(6)), ("x", [90, 7, 12])],
+    [("id", [7, 3, 5, 9]), ("row", [4, 1, 2, 3]), ("key_no", [1, 2, 3, 5]), ("x", range(6)), ("x", [90, 7, 12])],
 )
 def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values):
     rows = "".join(f"{value},0.{k},0.{k + 2}\n" for k, value in enumerate(values))
@@ -385,12 +385,37 @@ def test_a_long_table_is_read(capsys, tmp_path, text, on, table):
 
 
 def test_a_long_table_of_several_metrics_is_said(capsys, tmp_path):
-    file = write(tmp_path, "dataset,method,acc,f1\nx,a,.5,.4\nx,b,.6,.3\ny,a,.5,.7\ny,b,.2,.6\n")
-    (caution,) = compare_json(capsys, file)["cautions"]
+    table = "dataset,method,{}\nx,a,.5,.4\nx,b,.6,.3\ny,a,.5,.7\ny,b,.2,.6\n"
+    (caution,) = compare_json(capsys, write(tmp_path, table.format("p,q")))["cautions"]
     assert caution.startswith(
-        "if acc, f1 are metrics, the data have one row for each combination of 'dataset' and 'method'"
+        "if p, q are metrics, the data have one row for each combination of 'dataset' and 'method'"
     )
+    file = write(tmp_path, table.format("acc,f1"))
+    message = "the data must have one metric, got acc, f1: leave one of these columns, or choose one in Python by"
+    assert f"{message} fastevals.Results(data, metric='acc')" in error(capsys, file)
     assert compare_json(capsys, file, "--algorithm", "acc", "--algorithm", "f1")["cautions"] == []
+
+
+def test_rows_that_are_splits_or_algorithms_are_no_data_sets(capsys, tmp_path):
+    values = np.random.default_rng(0).random((4, 3, 2, 2)).round(3)  # data sets, algorithms, seeds and folds
+    of = [f"d{d},{f},{s},{','.join(map(str, values[d, :, s, f]))}" for f, d, s in np.ndindex(2, 4, 2)]
+    splits = compare_json(capsys, write(tmp_path, "\n".join(["set,fold,seed,a,b,c", *of])))
+    means = values.mean(axis=(2, 3))
+    wide = [f"d{d},{','.join(map(repr, row))}" for d, row in enumerate(means.tolist())]
+    plain = compare_json(capsys, write(tmp_path, "\n".join(["set,a,b,c", *wide])))
+    turned = [f"{name},{','.join(map(repr, row))}" for name, row in zip("abc", means.T.tolist(), strict=True)]
+    rows = compare_json(capsys, write(tmp_path, "\n".join(["model,d0,d1,d2,d3", *turned])))
+    for found in (splits, rows):
+        assert found["algorithms"] == plain["algorithms"] == ["a", "b", "c"]
+        assert found["blocks"][0]["mean_ranks"] == plain["blocks"][0]["mean_ranks"]
+        assert found["blocks"][0]["paragraph"] == plain["blocks"][0]["paragraph"]
+    assert splits["cautions"] == [
+        "the data have one row per split of a data set: results are averaged over up to 4 splits of each"
+    ]
+    assert rows["cautions"] == ["rows are learners (column 'model'), and columns are data sets"]
+    one = compare(capsys, write(tmp_path, "fold,a,b,c\n0,.5,.6,.7\n1,.6,.5,.8\n2,.7,.6,.9\n"))
+    assert "3 splits of one data set, 3 algorithms" in one
+    assert "rows are splits of one data set, which share rows" in one
 
 
 def test_results_of_two_decimals_are_compared_as_decimals(capsys, tmp_path):
