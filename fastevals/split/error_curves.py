@@ -357,7 +357,7 @@ class ErrorCurve(Frozen):
 
         Notes
         -----
-        The standard error is that of the best mean, from Nadeau and Bengio's variance, as in the intervals. For folds
+        The best mean has its standard error from Nadeau and Bengio's variance, as in the intervals. For folds
         of a single cross-validation, it is about 1.4 times the standard deviation of the folds divided by the root of
         their number, which Breiman et al. use [1]_; it does not shrink with the number of repetitions.
 

@@ -16,7 +16,7 @@ from fastevals._validation.tables import (
 from fastevals.infer.bayes.comparison import BayesComparison, StudentPosterior
 from fastevals.infer.bayes.pairs import read_options
 from fastevals.infer.learners.results import Results
-from fastevals.infer.significance.paired import scaled_differences
+from fastevals.infer.significance.paired import SAME_DIFFERENCES, scaled_differences
 from fastevals.infer.significance.t_tests import t_statistic
 
 
@@ -106,8 +106,7 @@ def bayes_correlated_t(
     _, mean, error = t_statistic(scaled_differences(*(each.values for each in pair)), factor)
     posterior = StudentPosterior(n - 1, float(mean), float(error))
     if not posterior.scale:
-        reason = "the differences are all the same, so their variance is 0"
-        warn_degenerate(f"the posterior of the difference between {asked.a} and {asked.b}", reason)
+        warn_degenerate(f"the posterior of the difference between {asked.a} and {asked.b}", SAME_DIFFERENCES)
     return asked.answer_from_posterior("correlated t-test", posterior)
 
 

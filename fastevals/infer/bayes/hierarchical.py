@@ -181,7 +181,7 @@ def _read_folds(results: Results, asked: Asked, rho: Floats) -> _FoldSums:
         squares[constant] = sizes[constant] * rope**2 / 3
         notes = (
             f"All differences are the same on {np.count_nonzero(constant)} of {n_datasets} data sets ({names}): their "
-            "deviation is taken to be that of a uniform distribution on the rope.",
+            "deviation is taken from a uniform distribution on the rope.",
         )
     deviations = np.sqrt(squares / sizes)
     unit = float(deviations.mean())

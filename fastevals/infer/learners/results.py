@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,11 +16,13 @@ from fastevals._options import as_direction, check_choice, check_integer, listed
 from fastevals._validation.tables import MeasuredSplits, Measurements, ResultTable, find_name
 from fastevals.document.document import Document, Section
 from fastevals.document.frames import Columns, as_column, make_columns
+from fastevals.document.scalars import Scalar, scalars_of_rows
 from fastevals.infer.learners.metrics import find_bounds, find_direction
 from fastevals.infer.learners.reading import Cell, Floats, Metric, ResultGrid, Roles, read_grids
 from fastevals.infer.learners.table import ResultsTable, make_table, results_table
 from fastevals.results import Frozen, as_json, full_name
 
+KEPT_MISSING = ", and kept missing."  # the end of a note
 CELLS_NAMED = 3  # missing cells named in a sentence
 
 
@@ -306,6 +308,13 @@ class Results(Frozen):
             **make_columns({"repeat": places[2], "fold": places[3], "value": self.values[places]}),
         }
 
+    def _scalars(self) -> Iterable[Scalar]:
+        """Return the mean of each learner on each data set."""
+        n, k = self.means.shape
+        columns = {"dataset": np.repeat(as_column(self.datasets), k), "learner": np.tile(as_column(self.learners), n)}
+        value = make_columns({"value": self.means.ravel()})
+        return scalars_of_rows({**columns, **value}, columns, self.metric) or ()
+
     def _document(self) -> Document:
         return Document("", self._short_title(), sections=[Section(results_table(self))], numbers=self.to_dict)
 
@@ -409,7 +418,7 @@ def _apply_policy(grid: ResultGrid, policy: MissingResults) -> ResultGrid:
         )
     said = f"{count} results are missing ({cells})"
     if policy == "keep":
-        return grid._replace(notes=(*grid.notes, f"{said}, and kept missing."))
+        return grid._replace(notes=(*grid.notes, f"{said}{KEPT_MISSING}"))
     if policy == "drop-dataset":
         kept = np.flatnonzero(~missing.any(axis=(1, 2, 3)))
         if not kept.size:

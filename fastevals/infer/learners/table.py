@@ -95,8 +95,11 @@ class ResultsTable(Frozen):
 
     def _columns(self) -> Columns:
         """Return a row for each data set, with a column for each learner."""
-        named = {str(name): column for name, column in zip(self.learners, self.means.T, strict=True)}
-        return {"dataset": as_column(self.datasets), **make_columns(named)}
+        columns: dict[str, Any] = {}
+        for name, column in zip(self.learners, self.means.T, strict=True):
+            named = "learner dataset" if name == "dataset" else str(name)
+            columns[repr(name) if named in columns else named] = column
+        return {"dataset": as_column(self.datasets), **make_columns(columns)}
 
     def __repr__(self) -> str:
         of = f", {self.metric}" if self.metric else ""

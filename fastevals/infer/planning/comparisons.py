@@ -562,7 +562,9 @@ def _cautions(pilot: _ComparisonPilot, goal: _Goal, found: _Found) -> list[str]:
     if size < FEW_DIFFERENCES:
         what = count_of(size, "split" if pilot.ratio else "data set")
         reach = "no number" if math.isinf(found.interval.low) else _reach(found.interval)
-        cautions.append(f"The pilot has only {what}, and is compatible with {reach}: use {FEW_DIFFERENCES} or more.")
+        cautions.append(
+            f"The pilot has only {what}, and is compatible with {reach}: use a pilot of {FEW_DIFFERENCES} or more."
+        )
     if pilot.ratio and found.n is None:
         cautions.append("More data sets, or more rows in this one, raise the power; more repeats do not.")
     return cautions

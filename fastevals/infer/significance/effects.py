@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._text import count_of
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.significance.binomial import fair_least_kept
 from fastevals.infer.significance.paired import ranked_differences
@@ -70,7 +71,7 @@ class PairEffects(Frozen):
     vargha_delaney_a: Floats
 
     def __repr__(self) -> str:
-        return f"PairEffects({len(self.higher)} pairs)"
+        return f"PairEffects({count_of(len(self.higher), 'pair')})"
 
     def _columns(self) -> Columns:
         names = ("higher", "tied", "lower", "mean_difference", "mean_interval", "median_difference", "median_interval")

@@ -16,7 +16,7 @@ from fastevals.infer.permutation.signs import permutation_interval
 from fastevals.infer.significance.decision import NO_VARIANCE, as_sentence, format_effect, pvalue_text
 from fastevals.infer.significance.effects import pair_effects
 from fastevals.infer.significance.five_by_two import as_five_by_two
-from fastevals.infer.significance.paired import as_decimals
+from fastevals.infer.significance.paired import SAME_DIFFERENCES, as_decimals
 from fastevals.infer.significance.pairwise import TESTS, one_sided_pvalues
 from fastevals.infer.significance.signed_ranks import pairwise_pseudomedian
 from fastevals.results import Interval, PairNames, SignificanceResult, check_confidence_level, format_estimate
@@ -160,8 +160,8 @@ def equivalence_test(
     larger = tested[0] if low >= high else tested[1]
     statistic, pvalue, caution = float(larger.statistic[0]), max(low, high), ""
     if math.isinf(statistic):
-        caution, reason = NO_VARIANCE, "the differences are all the same, so their variance is 0"
-        warn_degenerate(f"the equivalence test of {first} and {second}", reason)
+        caution = NO_VARIANCE
+        warn_degenerate(f"the equivalence test of {first} and {second}", SAME_DIFFERENCES)
     return EquivalenceResult(
         statistic=statistic,
         pvalue=pvalue,

@@ -23,6 +23,7 @@ from fastevals.results import Alternative, Interval, Null
 Floats = NDArray[np.float64]
 V = TypeVar("V", float, Floats)
 
+SAME_DIFFERENCES = "the differences are all the same, so their variance is 0"
 VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary less count as constant
 FIRST = 64  # number of differences that are checked first
 LARGE_MEASUREMENT = 2.0**1000
@@ -165,5 +166,4 @@ def t_interval(effect: V, error: V, null: Null, alternative: Alternative, alpha:
 def warn_if_constant(compared: Compared, statistic: float) -> None:
     """Warn if the differences do not vary, so that the test is more certain than the data allow."""
     if math.isinf(statistic):
-        reason = "the differences are all the same, so their variance is 0"
-        warn_degenerate(f"the test of {compared.both or compared.first}", reason)
+        warn_degenerate(f"the test of {compared.both or compared.first}", SAME_DIFFERENCES)

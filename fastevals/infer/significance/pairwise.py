@@ -40,7 +40,7 @@ from fastevals.infer.significance.five_by_two import (
     pairwise_five_by_two_t,
     pairwise_five_by_two_t_interval,
 )
-from fastevals.infer.significance.paired import as_decimals, compared_pairs
+from fastevals.infer.significance.paired import SAME_DIFFERENCES, as_decimals, compared_pairs
 from fastevals.infer.significance.signed_ranks import (
     TOO_FEW_DIFFERENCES,
     pairwise_sign,
@@ -60,6 +60,11 @@ FIVE_BY_TWO = (5, 2)
 DIFFERENCES_PER_TASK = 1 << 18  # differences per task
 PAIRS_SHOWN = 6  # number of pairs named in a conclusion
 OF_RANGE = "studentized-range"  # the correction that is part of Nemenyi's test
+
+
+def adjustment_text(correction: str) -> str:
+    """Return how p-values are adjusted, to follow a test's name; empty if the test itself does so, or nothing."""
+    return "" if correction in ("none", OF_RANGE) else f", {correction.title()}-adjusted"
 
 
 PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"]
@@ -225,8 +230,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 
     def _adjusted_test(self) -> str:
         """Return the name of the test, and how p is adjusted if that is not part of the test."""
-        adjusted = "" if self.correction in ("none", OF_RANGE) else f", {self.correction.title()}-adjusted"
-        return f"{self.test}{adjusted}"
+        return f"{self.test}{adjustment_text(self.correction)}"
 
     def _caution(self) -> str:
         """Return a sentence on what the conclusions depend on."""
@@ -642,7 +646,7 @@ def pairwise_tests(
     if infinite:
         warn_degenerate(
             f"{pair_test.title} of {infinite} of {len(pairs)} pairs",
-            "the differences are all the same, so their variance is 0",
+            SAME_DIFFERENCES,
         )
     return build_pairwise_result(
         MeasuredPairs, pair_test.title, table.algorithms, pairs, (statistic, pvalue, effect),

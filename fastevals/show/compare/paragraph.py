@@ -11,6 +11,7 @@ import numpy as np
 from fastevals._text import count_of, format_ends, format_number, printable
 from fastevals.document.references import cite
 from fastevals.infer.learners.ranks import head_to_head
+from fastevals.infer.learners.results import KEPT_MISSING
 from fastevals.infer.significance.pairwise import OF_RANGE, MeasuredPairs, PairwiseResult, pairs_by_pvalue
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
@@ -98,10 +99,11 @@ def _describe_data(writer: _Writer, block: ResultsBlock) -> None:
     writer.add(f"{who} were compared {where}.")
     if block.are_splits:
         writer.add("The tests treat the splits as independent; because splits share rows, they reject too often.")
+    left_out = 0 if block.of_splits else len(results.datasets) - n
     for note in results.notes:
         if "missing" in note:
-            writer.add(note)
-    if not block.of_splits and (left_out := len(results.datasets) - n):
+            writer.add(note.replace(KEPT_MISSING, ".") if left_out else note)
+    if left_out:
         writer.add(f"Data sets without a result of every learner were left out ({left_out} of {n + left_out}).")
     means = dict(zip(names, block.means.tolist(), strict=True))
     if len(names) == 2:

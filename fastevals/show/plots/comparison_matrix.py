@@ -13,7 +13,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import as_result_table
 from fastevals.document.picture import COLORS, AxisScale, Picture, Squares
 from fastevals.infer.learners.ranks import head_to_head
-from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult, pairwise_tests
+from fastevals.infer.significance.pairwise import PairwiseResult, adjustment_text, pairwise_tests
 from fastevals.infer.significance.rank_comparisons import check_same_learners
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
@@ -131,9 +131,9 @@ def draw_comparison_matrix(
     darkness = DARKEST_CELL * np.abs(difference) / largest
     picture.add(Squares(darkness, lines, {"dot": rejected == 1}, scale, opposite=toward < 0))
     if (rejected == 1).any():
-        adjusted = "" if pairs.correction in ("none", OF_RANGE) else f", {pairs.correction.title()}-adjusted"
         gap = "\n" if k <= MOST_NARROW else " "
-        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g}{gap}({pairs.test}{adjusted})", SIGN_INK, "dot")
+        test = f"{pairs.test}{adjustment_text(pairs.correction)}"
+        picture.add_entry(f"bold, or a dot: p < {pairs.alpha:g}{gap}({test})", SIGN_INK, "dot")
     shown_names = [label_of(str(names[place]), f"{means[place]:.{max(decimals, 1)}f}") for place in order]
     picture.x = AxisScale(
         "", -0.5, k - 0.5, ticks=range(k), tick_labels=[label_of(str(names[place])) for place in order]

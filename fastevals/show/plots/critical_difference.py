@@ -14,7 +14,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import find_name
 from fastevals.document.picture import COLORS, AxisScale, Box, Look, Picture, Range, Span, Text, ThinLines, widened
 from fastevals.infer.learners.results import Results
-from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult
+from fastevals.infer.significance.pairwise import PairwiseResult, adjustment_text
 from fastevals.infer.significance.rank_comparisons import RankComparison, nemenyi_test, with_mean_ranks
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
@@ -143,8 +143,8 @@ def draw_critical_difference(picture: Picture, result: RankComparison, form: Ran
 
 
 def _test_title(result: RankComparison) -> str:
-    adjusted = "" if result.correction in ("none", OF_RANGE) else f", {result.correction.title()}-adjusted"
-    return f"{result.test[:1].upper()}{result.test[1:]}{adjusted}, level {result.alpha:g}"
+    title = f"{result.test[:1].upper()}{result.test[1:]}{adjustment_text(result.correction)}"
+    return f"{title}, level {result.alpha:g}"
 
 
 # Demsar's diagram -----------------------------------------------------------------------------------------------------

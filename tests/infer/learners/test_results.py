@@ -592,3 +592,19 @@ def test_dates_and_complex_numbers_are_no_results() -> None:
         for make in (dict, pd.DataFrame):
             with pytest.raises(ValueError, match=r"column 'b' must hold numbers"):
                 Results(make({"dataset": ["w", "x"], "a": [1.0, 2.0], "b": column}))
+
+
+def test_scalars_are_means_of_data_sets() -> None:
+    values = np.random.default_rng(0).random((2, 3, 4))
+    named = Results(values, dataset=["w", "x"], learner=["a", "b", "c"], metric="accuracy")
+    means = values.mean(axis=2)
+    expected = {f"{d}/{a}/accuracy": means[k, j] for k, d in enumerate("wx") for j, a in enumerate("abc")}
+    assert named.to_scalars() == pytest.approx(expected)
+    assert len(Results(values).to_scalars()) == 6
+
+
+def test_a_learner_may_have_the_name_of_a_column() -> None:
+    data = {"u": {"dataset": 0.1, 1: 0.2, "1": 0.3}, "v": {"dataset": 0.3, 1: 0.4, "1": 0.5}}
+    frame = Results(data).table().to_frame()
+    assert [*frame.columns] == ["dataset", "learner dataset", "1", "'1'"]
+    assert_array_equal(frame.to_numpy()[:, 1:].astype(float), [[0.1, 0.2, 0.3], [0.3, 0.4, 0.5]])
