@@ -1,4 +1,7 @@
-"""Sort one bucket of keys, alone or with one weight per key."""
+"""Sort one bucket of keys, alone or with one weight per key.
+
+Counting brings the keys near their places; networks of minima and maxima do the rest in vector registers.
+"""
 
 import numpy as np
 
@@ -6,8 +9,13 @@ from fastevals._compile.jit import kernel
 
 INSERTED_ROWS = 24  # up to this number, insertion is fastest
 DEEP = 32  # cells with more keys are sorted on their own instead of by insertion
+CELLS = 1 << 15  # cells that suffice for any number of keys
 FEW_CELLS = 64  # cells that can be filled while a core has the addresses of their memory pages in cache
 MUCH = 8  # a cell with more than 1 / MUCH of the keys is large
+PIECE_ROWS = 1 << 14  # most keys that are sorted in one go, so that they stay in a core's cache
+JOINED_ROWS = 1 << 11  # small neighbouring pieces are joined up to this number of keys
+LEAST_NORMAL = np.uint64(1 << 52)  # the bits of the smallest normal float
+LEAST_SHORT_NORMAL = np.uint64(1 << 23)  # the bits of the smallest normal float32
 MANY = 1 << 15  # number of keys, above which the keys of a frequent score are set aside first
 PROBES = 1 << 6  # keys that are probed for a frequent score
 FREQUENT = 1 << 4  # number of probes with the same key that make the key frequent
@@ -118,7 +126,8 @@ def part_at_pair(keys, high, scratch):
     stop = keys.size - above
     keys[below : stop - highs] = low
     keys[stop - highs : stop] = high
-    keys[stop:] = scratch[:above]
+    for i in range(above):  # an assignment of slices would take seconds to compile
+        keys[stop + i] = scratch[i]
     return below, stop
 
 
@@ -138,67 +147,9 @@ def scratch_rows(keys):
 
 
 @kernel
-def swap_neighbours(keys, out):
-    """Copy keys in four passes that put neighbours in order, two keys at a time.
-
-    Each pass stays two keys behind the one before it, so that keys stay in registers, and there is no branch to
-    mispredict. With one key per cell on average, one key in a hundred remains out of order.
-    """
-    m = keys.size
-    third, second, first = keys[0], keys[1], keys[2]  # the keys waiting for each pass except the first
-    for pair in range((m - 3) // 2):
-        i = np.uintp(2 * pair)  # unsigned, as negative indices need checks, which double the time
-        left, right = keys[i + np.uintp(3)], keys[i + np.uintp(4)]
-        lower, upper = min(left, right), max(left, right)
-        lower, first_upper = min(first, lower), max(first, lower)
-        lower, second_upper = min(second, lower), max(second, lower)
-        out[i], out[i + np.uintp(1)] = min(third, lower), max(third, lower)
-        third, second, first = second_upper, first_upper, upper
-    end = (m - 1) | 1
-    out[end - 3], out[end - 2], out[end - 1] = third, second, first
-    if end < m:
-        out[end] = keys[end]
-
-
-@kernel
-def sort_keys(keys, scratch, cells):
-    """Sort `keys` in place, by one counting pass over the bits that differ, followed by insertion.
-
-    Keys of a score shared by many rows are set aside first; their lowest bits differ by class. `scratch` is as long as
-    `keys`, or as `scratch_rows` returns; `cells` is working memory of at least two elements. A cell of many keys is
-    sorted over its own range, so each level sorts by the next lower bits, and the time is never quadratic.
-    """
-    m = keys.size
-    if m > INSERTED_ROWS:
-        low, high = range_of(keys)
-        if high - low <= np.uint64(1):  # rows of one score, in two classes
-            fill_two(keys, low, high)
-            return
-        frequent, pair = frequent_pair(keys) if m > MANY else (False, low)
-        if frequent:
-            start, stop = part_at_pair(keys, pair, scratch)
-            sort_keys(keys[:start], scratch, cells)
-            sort_keys(keys[stop:], scratch, cells)
-            return
-        shift, deepest = place_cells(keys, low, high, cells)
-        for i in range(m):
-            cell = np.uintp((keys[i] - low) >> shift)
-            place = cells[cell]
-            scratch[np.uintp(place)] = keys[i]
-            cells[cell] = place + 1
-        swap_neighbours(scratch[:m], keys)
-        if deepest > DEEP:
-            start = 0
-            while start < m:
-                cell = (keys[start] - low) >> shift
-                stop = start + 1
-                while stop < m and (keys[stop] - low) >> shift == cell:
-                    stop += 1
-                if shift > np.uint64(0) and stop - start > 1:
-                    sort_keys(keys[start:stop], scratch, cells)
-                start = stop
-            return
-    for i in range(1, m):
+def insert_from(keys, first):
+    """Sort a few keys in place by inserting keys from place `first` on; the keys before it are ascending."""
+    for i in range(first, keys.size):
         key = keys[i]
         if keys[i - 1] > key:
             j = i
@@ -206,6 +157,192 @@ def sort_keys(keys, scratch, cells):
                 keys[j] = keys[j - 1]
                 j -= 1
             keys[j] = key
+
+
+@kernel
+def sort_eights(keys):
+    """Sort each eight keys by Batcher's network (1968, doi:10.1145/1468075.1468121) of 19 minima and maxima.
+
+    The loop has no branch, so several eights are sorted at once, one in each lane of the vector registers.
+    """
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    five, six, seven = np.uintp(5), np.uintp(6), np.uintp(7)
+    for eight in range(keys.size // 8):
+        i = np.uintp(8 * eight)
+        a, b, c, d = keys[i], keys[i + one], keys[i + two], keys[i + three]
+        e, f, g, h = keys[i + four], keys[i + five], keys[i + six], keys[i + seven]
+        a, b, c, d = min(a, b), max(a, b), min(c, d), max(c, d)
+        e, f, g, h = min(e, f), max(e, f), min(g, h), max(g, h)
+        a, c, b, d = min(a, c), max(a, c), min(b, d), max(b, d)
+        e, g, f, h = min(e, g), max(e, g), min(f, h), max(f, h)
+        b, c, f, g = min(b, c), max(b, c), min(f, g), max(f, g)
+        a, e, b, f = min(a, e), max(a, e), min(b, f), max(b, f)
+        c, g, d, h = min(c, g), max(c, g), min(d, h), max(d, h)
+        c, e, d, f = min(c, e), max(c, e), min(d, f), max(d, f)
+        b, c, d, e, f, g = min(b, c), max(b, c), min(d, e), max(d, e), min(f, g), max(f, g)
+        keys[i], keys[i + one], keys[i + two], keys[i + three] = a, b, c, d
+        keys[i + four], keys[i + five], keys[i + six], keys[i + seven] = e, f, g, h
+
+
+@kernel
+def merge_fours(keys):
+    """Merge the first and the last four of each eight keys, both ascending, in lanes like `sort_eights`."""
+    one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
+    five, six, seven = np.uintp(5), np.uintp(6), np.uintp(7)
+    for eight in range(keys.size // 8):
+        i = np.uintp(8 * eight)
+        a, b, c, d = keys[i], keys[i + one], keys[i + two], keys[i + three]
+        e, f, g, h = keys[i + four], keys[i + five], keys[i + six], keys[i + seven]
+        a, e, b, f = min(a, e), max(a, e), min(b, f), max(b, f)
+        c, g, d, h = min(c, g), max(c, g), min(d, h), max(d, h)
+        c, e, d, f = min(c, e), max(c, e), min(d, f), max(d, f)
+        b, c, d, e, f, g = min(b, c), max(b, c), min(d, e), max(d, e), min(f, g), max(f, g)
+        keys[i], keys[i + one], keys[i + two], keys[i + three] = a, b, c, d
+        keys[i + four], keys[i + five], keys[i + six], keys[i + seven] = e, f, g, h
+
+
+@kernel
+def sort_near(keys):
+    """Sort keys that are near their places.
+
+    Eights are sorted, then eights that begin four keys later. Keys that were at most four places away are then in
+    order; the few others are inserted, from the ends of eights where neighbours are out of order.
+    """
+    m = keys.size
+    sort_eights(keys)
+    insert_from(keys[m & -8 :], 1)
+    merge_fours(keys[4:])
+    end = 4 + ((m - 4) & -8)  # of the last merged eight
+    for start in range(4, end, 8):
+        i = np.uintp(start)
+        if keys[i - np.uintp(1)] > keys[i]:
+            insert_from(keys[: start + 8], start)
+    insert_from(keys, end)
+
+
+@kernel
+def sort_piece(source, out, low, high, floats, cells):
+    """Write the keys of `source` to `out` in order, by one counting pass, unless there is a cell of many keys.
+
+    There is about one key per cell, so keys come near their places; then `sort_near` sorts them. If a cell has more
+    than DEEP keys, keys are only in order of their cells. Return the shift to cells and the size of the largest cell.
+    `floats` is working memory as long as `source`, or `out` itself, viewed as floats of the same width: the keys are
+    sorted as the bits of positive floats, since a minimum of floats takes one instruction. That needs `high` - `low` to
+    be below `wide`.
+    """
+    room = floats.view(source.dtype)
+    m = source.size
+    wanted = max(min(cells.size, 3 * m // 2), 2)
+    shift = np.uint64(0)
+    while (high - low) >> shift >= np.uint64(wanted):
+        shift += np.uint64(1)
+    deepest = count_cells(source, low, high, shift, cells)
+    base = LEAST_NORMAL if source.itemsize == 8 else LEAST_SHORT_NORMAL
+    for i in range(m):
+        offset = source[i] - low
+        cell = np.uintp(offset >> shift)
+        place = cells[cell]
+        room[np.uintp(place)] = offset + base
+        cells[cell] = place + 1
+    if deepest <= DEEP:
+        sort_near(floats)
+    base -= low
+    for i in range(m):
+        out[i] = room[i] - base
+    return shift, deepest
+
+
+@kernel
+def split_keys(keys, low, high, scratch, cells):
+    """Move keys to `scratch`, in order of few cells; `cells[c]` becomes the end of cell c. Return the shift to cells.
+
+    Only FEW_CELLS cells are used, so that the addresses of their memory pages stay in cache. If a cell is large,
+    perhaps because of ties, half of all cells are used: with only a few, the keys of the large cell would move again.
+    """
+    shift = shift_to_cells(high - low, FEW_CELLS, cells)
+    deepest = count_cells(keys, low, high, shift, cells)
+    if deepest > keys.size // MUCH:
+        shift = shift_to_cells(high - low, keys.size, cells)
+        count_cells(keys, low, high, shift, cells)
+    for i in range(keys.size):
+        cell = np.uintp((keys[i] - low) >> shift)
+        place = cells[cell]
+        scratch[np.uintp(place)] = keys[i]
+        cells[cell] = place + 1
+    return shift
+
+
+@kernel
+def sort_keys(keys, scratch, cells):
+    """Sort 64-bit keys in place, see `sort_bits`; `scratch` has the dtype of keys."""
+    sort_bits(keys, scratch.view(np.float64), cells)
+
+
+@kernel
+def sort_bits(keys, floats, cells):
+    """Sort keys of 64 or 32 bits in place.
+
+    Many keys are first split into pieces that stay in a core's cache with their working memory; a piece is then sorted
+    by `sort_piece`. Keys of a score shared by many rows are set aside first; their lowest bits differ by class.
+    `floats` is working memory as wide as `keys` and as long as `keys`, or as `scratch_rows` returns; `cells` has at
+    least 64 elements. A cell of many keys is sorted over its own range, so each level sorts by the next lower bits, and
+    the time is never quadratic.
+    """
+    m = keys.size
+    if m <= INSERTED_ROWS:
+        insert_from(keys, 1)
+        return
+    low, high = range_of(keys)
+    if high - low <= np.uint64(1):  # rows of one score, in two classes
+        fill_two(keys, low, high)
+        return
+    frequent, pair = frequent_pair(keys) if m > MANY else (False, low)
+    if frequent:
+        start, stop = part_at_pair(keys, pair, floats.view(keys.dtype))
+        sort_bits(keys[:start], floats, cells)
+        sort_bits(keys[stop:], floats, cells)
+        return
+    wide = high - low >= np.uint64(1) << np.uint64(8 * keys.itemsize - 2)  # such offsets are not bits of floats
+    many = m > PIECE_ROWS or wide
+    if many and cells.size < 2 * FEW_CELLS:  # so that cells of cells of cells never run out of cells
+        cells = np.empty(CELLS, np.int32)
+    half = cells.size // 2 if many else 0
+    coarse = split_keys(keys, low, high, floats.view(keys.dtype), cells[:half]) if many else np.uint64(0)
+    n_cells = np.int64((high - low) >> coarse) + 1 if many else 1
+    finer = cells[half:]
+    floor, top = low, high
+    c = 0
+    start = 0
+    while start < m:
+        stop = m
+        if many:
+            floor = low + (np.uint64(c) << coarse)
+            stop = np.int64(cells[c])
+            c += 1
+            while c < n_cells and not wide and cells[c] - start <= JOINED_ROWS:
+                stop = np.int64(cells[c])
+                c += 1
+            top = high if c == n_cells else low + ((np.uint64(c) << coarse) - np.uint64(1))
+        piece, space = keys[start:stop], floats[start:stop]
+        start = stop
+        source, room = piece, space
+        if many:
+            source, room = space.view(keys.dtype), piece.view(floats.dtype)
+        if piece.size <= (INSERTED_ROWS if many else 0) or piece.size > PIECE_ROWS:
+            for i in range(piece.size):
+                piece[i] = source[i]
+            sort_bits(piece, space, finer)
+            continue
+        shift, deepest = sort_piece(source, piece, floor, top, room, finer)
+        left = 0
+        while deepest > DEEP and shift > np.uint64(0) and left < piece.size:
+            cell = (piece[left] - floor) >> shift
+            right = left + 1
+            while right < piece.size and (piece[right] - floor) >> shift == cell:
+                right += 1
+            if right - left > 1:
+                sort_bits(piece[left:right], space, finer)
+            left = right
 
 
 @kernel

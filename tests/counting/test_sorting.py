@@ -15,7 +15,16 @@ from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.partition import ROWS_PER_STRIP, find_slots
-from fastevals._kernels.sorting import MANY, scratch_rows, sort_keys, sort_pairs
+from fastevals._kernels.sorting import (
+    MANY,
+    PIECE_ROWS,
+    merge_fours,
+    scratch_rows,
+    sort_eights,
+    sort_keys,
+    sort_near,
+    sort_pairs,
+)
 from fastevals.counting import ordering
 from fastevals.counting.ordering import BUCKET, SLOTS_SPACE, BinaryLabels, codec_for, fit_map, split_by_class
 from tests.parameters import quick
@@ -280,8 +289,31 @@ def test_buckets_are_of_like_size(name):
         assert (np.diff(slots[order] // 2) >= 0).all()
 
 
+def test_networks_sort_all_zeros_and_ones():
+    """A network that sorts all inputs of zeros and ones sorts all inputs."""
+    rows = np.array([[(k >> bit) & 1 for bit in range(8)] for k in range(256)], dtype=np.float64)
+    keys = rows.ravel().copy()
+    sort_eights(keys)
+    np.testing.assert_array_equal(keys.reshape(-1, 8), np.sort(rows, axis=1))
+    halves = np.sort(rows.reshape(-1, 2, 4), axis=2).reshape(-1, 8)
+    keys = halves.ravel().copy()
+    merge_fours(keys)
+    np.testing.assert_array_equal(keys.reshape(-1, 8), np.sort(halves, axis=1))
+
+
+@pytest.mark.parametrize("n", [*range(25, 42), 1000])
+@pytest.mark.parametrize("away", [1, 4, 5, 9, 30])
+def test_keys_near_their_places_are_sorted(n, away):
+    expected = np.arange(n) // 2 / 3
+    for seed in range(20):
+        rng = np.random.default_rng([n, away, seed])
+        keys = expected[np.argsort(np.arange(n) + (away + 1) * rng.random(n), kind="stable")]
+        sort_near(keys)
+        np.testing.assert_array_equal(keys, expected)
+
+
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.parametrize("n", [1, 2, 24, 25, 26, 27, 28, 33, 1000, 50_000])
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 26, 27, 28, 33, 1000, PIECE_ROWS, PIECE_ROWS + 1, 50_000])
 def test_keys_are_sorted(name, n):
     drawn = KEYS[name](np.random.default_rng(n), n)
     expected = np.sort(drawn)
