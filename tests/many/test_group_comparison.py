@@ -83,8 +83,11 @@ def test_metrics_of_counts_have_jackknife_errors() -> None:
     y, (new, old) = Y[mine], [each[mine] >= 0.5 for each in (NEW, OLD)]
     of = {"precision": metrics.precision_score, "f1": metrics.f1_score}
     for name, measure in of.items():
-        rows = [np.arange(y.size) != k for k in range(y.size)]
-        without = np.array([measure(y[k], new[k]) - measure(y[k], old[k]) for k in rows])
+        alike = 4 * y + 2 * new + old  # rows whose omission changes the same counts
+        without = np.zeros(y.size)
+        for cell in np.unique(alike):
+            rows = np.delete(np.arange(y.size), np.flatnonzero(alike == cell)[0])
+            without[alike == cell] = measure(y[rows], new[rows]) - measure(y[rows], old[rows])
         influences = (without.mean() - without) * (y.size - 1) / y.size
         classes = np.bincount(y) if name == "f1" else [y.size]
         error, df, _ = reference.t_test(1.0, [influences.tolist()], min(classes))

@@ -139,7 +139,11 @@ def test_other_metrics_have_as_many_trials_as_their_variance_needs() -> None:
         for group in "ab":
             mine = group == GROUPS
             y, predicted = Y[mine], PREDICTED[mine]
-            without = [measure(np.delete(y, k), np.delete(predicted, k)) for k in range(y.size)]
+            alike = 2 * y + predicted  # rows whose omission changes the same count
+            without = np.zeros(y.size)
+            for cell in np.unique(alike):
+                rows = np.delete(np.arange(y.size), np.flatnonzero(alike == cell)[0])
+                without[alike == cell] = measure(y[rows], predicted[rows])
             influences = (np.mean(without) - without) * (y.size - 1) / y.size
             n = min(np.bincount(y))
             error = twins.t_test(1.0, [influences.tolist()], n)[0]

@@ -122,17 +122,21 @@ def test_every_door_to_averages_of_text_labels_gives_numbers(average: str, n_cla
     rows = np.linspace(-3, 3, 60)[:, None]
     text = np.array(["no", "yes", "maybe"])[np.arange(60) * n_classes // 60]
     model = LogisticRegression().fit(rows, text)
-    for name in AVERAGED:
-        ours, options = getattr(metrics, name), {"average": average}
-        options |= {"beta": 2} if name == "fbeta_score" else {}
+    settings = {name: {"average": average} | ({"beta": 2} if name == "fbeta_score" else {}) for name in AVERAGED}
+    with metrics.in_place():
+        in_place = {
+            name: sklearn.metrics.make_scorer(getattr(sklearn.metrics, name), **options)
+            for name, options in settings.items()
+        }
+    for name, options in settings.items():
+        ours = getattr(metrics, name)
         expected = ours(text, model.predict(rows), **options)
         scorers = [
             metrics.make_scorer(ours, **options),
             metrics.make_scorer(getattr(sklearn.metrics, name), **options),
             sklearn.metrics.make_scorer(ours, pos_label=None, **options),  # scikit-learn's own looks for the label 1
+            in_place[name],
         ]
-        with metrics.in_place():
-            scorers.append(sklearn.metrics.make_scorer(getattr(sklearn.metrics, name), **options))
         if name != "fbeta_score":
             scorers.append(metrics.get_scorer(f"{name.removesuffix('_score')}_{average}"))
         for scorer in scorers:
