@@ -65,16 +65,24 @@ def blocks(data: Any, **options: Any) -> tuple[int, list[Any]]:
     return found["n_dropped"], found["blocks"]
 
 
+OPTIONS: list[dict[str, Any]] = [
+    {}, {"memory": 100}, {"by": "part"}, {"by": "part", "memory": 100}, {"groups": "part", "memory": "1GB"},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def blocks_of_a_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("file") / "rows.parquet"
+    pq.write_table(pa.table(COLUMNS), path)
+    return {str(options): blocks(path, score="s", **options) for options in OPTIONS}
+
+
 @doors
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"memory": 100}, {"by": "part"}, {"by": "part", "memory": 100}, {"groups": "part", "memory": "1GB"}],
-    ids=str,
-)
-def test_a_report_of_any_source_takes_the_options_of_files(door: str, options: dict[str, Any], tmp_path: Path) -> None:
-    pq.write_table(pa.table(COLUMNS), tmp_path / "rows.parquet")
-    expected = blocks(tmp_path / "rows.parquet", score="s", **options)
-    assert blocks(DOORS[door](COLUMNS), score="s", **options) == expected
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_report_of_any_source_takes_the_options_of_files(
+    door: str, options: dict[str, Any], blocks_of_a_file: dict[str, Any]
+) -> None:
+    assert blocks(DOORS[door](COLUMNS), score="s", **options) == blocks_of_a_file[str(options)]
 
 
 @doors
