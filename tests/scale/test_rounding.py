@@ -22,6 +22,7 @@ from fastevals.scale import (
 )
 from fastevals.scale.certified import CertifiedCurve, CertifiedRanking
 from fastevals.scale.payload import pack
+from tests.parameters import quick
 
 SPECS = [
     *(metric(name) for name, entry in METRICS.items() if entry.of == "ranking" and entry.certificate),
@@ -66,7 +67,7 @@ def assert_holds(found: Any, true: float, what: Any, bounds: tuple[float, float]
 
 
 @pytest.mark.parametrize("cells", [4, 1000])
-@pytest.mark.parametrize("seed", [*range(24), *(pytest.param(k, marks=pytest.mark.slow) for k in range(24, 1500))])
+@pytest.mark.parametrize("seed", quick(range(1500), *range(12)))
 def test_fractional_weights_are_exact_or_certified(seed: int, cells: int) -> None:
     y, s, weights = case(seed)
     summary = RankingSummary(cells=cells, at=0.5, largest_weight=1.0)
@@ -140,7 +141,7 @@ def test_a_quota_may_be_filled_at_any_cut_that_rounded_weights_leave_in_doubt() 
         assert found.width == pytest.approx(abs(all_predicted - (name != "false_positive_rate")), abs=1e-6), name
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", quick(range(40), *range(16)))
 def test_curves_over_the_share_of_rounded_weights_are_enclosed(seed: int) -> None:
     y, s, weights = case(seed)
     for order in (1, -1):  # better than chance, then worse
