@@ -203,7 +203,9 @@ SAME = {("SEED", "0")}  # of a script, and of a bootstrap
 def test_constants_are_a_noun_and_a_unit_in_one_place() -> None:
     places: dict[tuple[str, str], list[str]] = {}
     for path in FILES:
-        for node in ast.parse(path.read_text()).body:
+        module = nodes(path)[0]
+        assert isinstance(module, ast.Module)
+        for node in module.body:
             if not isinstance(node, ast.Assign):
                 continue
             target, value = node.targets[0], node.value

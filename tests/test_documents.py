@@ -28,6 +28,7 @@ TEXTS = [
 SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name != "index.md"]
 # With many commands, which take seconds.
 LONG = (
+    "bayes.md",
     "curves.md",
     "drift.md",
     "planning.md",

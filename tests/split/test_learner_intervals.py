@@ -175,7 +175,7 @@ def test_conservative_z_trains_on_as_many_rows_if_it_can() -> None:
     assert sizes == {(20, 6)}
 
 
-@pytest.mark.parametrize("rows", [4, 5])
+@pytest.mark.parametrize("rows", [4, pytest.param(5, marks=pytest.mark.slow)])
 def test_influences_are_derivatives(rows: int) -> None:
     y = np.array([0.3, 1.0, 2.5, -1.2, 0.1])[:rows]
 
@@ -202,7 +202,7 @@ def test_few_replicates_have_the_jackknife_error_of_many() -> None:
     # Without the correction, 60 replicates of 60 rows would give a standard error 1.9 times as large.
     few, many = (
         one(line, TARGETS, BootstrapSplit(b, rng=0), "mean_squared_error", "infinitesimal-jackknife")[2]
-        for b in (60, 6000)
+        for b in (60, 2000)
     )
     assert few == pytest.approx(many, rel=0.25)
 
@@ -218,6 +218,7 @@ def test_the_jackknife_scales_with_corrected_bootstraps(method: Any) -> None:
 # Simulated ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_sets", [40, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("interval", "splitter", "least"),
     [
@@ -227,12 +228,13 @@ def test_the_jackknife_scales_with_corrected_bootstraps(method: Any) -> None:
         ("conservative-z", HoldOut(0.1, n_repeats=5, rng=0), 0.93),
     ],
 )
-def test_intervals_cover_the_error_of_a_mean(interval: Any, splitter: Any, least: float) -> None:
+def test_intervals_cover_the_error_of_a_mean(interval: Any, splitter: Any, least: float, n_sets: int) -> None:
     # The learner predicts the mean. Its squared error is 1 + 1 / n for n rows of unit variance; y is uniform, so that
-    # the squared errors of 100 rows have a nearly normal mean. With a coverage of 0.95, 150 data sets cover in fewer
+    # the squared errors of 100 rows have a nearly normal mean. With a coverage of 0.95, n data sets cover in fewer
     # than `least` minus 4 standard errors with a chance below 1 in 10,000.
     rng, n, covered = np.random.default_rng(8), 100, 0
-    for _ in range(n_sets := 60 if interval == "conservative-z" else 150):
+    n_sets = n_sets * 2 // 5 if interval == "conservative-z" else n_sets
+    for _ in range(n_sets):
         y = rng.uniform(-math.sqrt(3), math.sqrt(3), n)
         found = estimate_error(
             lambda x, y, new: np.full(len(new), y.mean()), y, y, splitter, "mean_squared_error", interval=interval

@@ -626,7 +626,7 @@ def pictures(folder):
 
 
 def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
-    out, two = tmp_path / "not there" / "yet", ("--score", "logistic", "--score", "naive_bayes")
+    out, two = tmp_path / "not there" / "yet", ("--score", "logistic", "--score", "naive_bayes", "--resamples", "99")
     text = report(capsys, *two, "--out", out)
     plain = report(capsys, *two)
     assert text == f"{plain}\nwritten to {out}: report.json, report.txt, {len(ALL_PICTURES)} pictures\n"
