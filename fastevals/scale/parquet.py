@@ -345,23 +345,23 @@ def exact_rankings(
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
     rows = block.n_positives, block.n_negatives
+    models = dict(enumerate(reader.scores))
     found: dict[str, Ranking | CertifiedRanking] = {}
-    at = sorted_union(thresholds, HUNDREDTHS)
-    curves = {k: ExactCurve(*block.weight, at=at) for k in range(len(reader.scores))}
+    curves: dict[int, ExactCurve] = {}
+    if scans.n_ranges > 1:  # too many points to keep: they are summed up range by range
+        at = sorted_union(thresholds, HUNDREDTHS)
+        curves = {k: ExactCurve(*block.weight, at=at) for k in models}
 
     def done(block: BlockRows, k: int, atoms: AtomCounts) -> None:
-        curves[k].add(atoms)
-        if scans.n_ranges == 1:
+        if curves:
+            curves[k].add(atoms)
+        else:
             recount = partial(scans.recount, block, k)
-            found[reader.scores[k]] = ExactRanking(
-                atoms, curves[k], rows, reader.classes, recount, reader.weighs_rows, block.known_sums
-            )
+            found[models[k]] = ExactRanking(atoms, rows, reader.classes, recount, reader.weighs_rows, block.known_sums)
 
     scans.count([block], done)
-    for k, name in enumerate(reader.scores):
-        if scans.n_ranges > 1:  # too many points to keep: use the results computed from them
-            curve, highest = curves[k], block.highest[k]
-            found[name] = curve.ranking(highest, rows, reader.classes, reader.weighs_rows, block.known_sums)
+    for k, curve in curves.items():
+        found[models[k]] = curve.ranking(block.highest[k], rows, reader.classes, reader.weighs_rows, block.known_sums)
     return found
 
 

@@ -20,7 +20,6 @@ from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.engines.frame import Frame
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts, Keys, atoms_beside
-from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.ranking import ExactRanking
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import SAMPLED_ROWS
@@ -129,13 +128,9 @@ def exact_rankings(
         each, known = atoms[where], gathered[where]
         whole = AtomCounts(each.keys, each.positives, *negatives)
         _check_same(frame, whole.totals, known.totals, counted.checksums == checksums)
-        curve = ExactCurve(*known.totals)
-        curve.add(whole)
         value, name = where
         recount = partial(_recount, frame, columns, where, [*atoms], checksums)
-        found.setdefault(value, {})[name] = ExactRanking(
-            whole, curve, known.rows, classes, recount, columns.weighs_rows
-        )
+        found.setdefault(value, {})[name] = ExactRanking(whole, known.rows, classes, recount, columns.weighs_rows)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from fastevals._options import check_exactly_one, named_by_base
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
+from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import Ranking
@@ -22,7 +22,6 @@ from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import QUOTA, checked_limit
 from fastevals.results import OperatingPoint, full_name
 from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
-from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.squares import RowSums, squared_points
 
 RANGES_PER_GAP = 1 << 18  # ranges into which a gap is divided if the threshold is the score of one of its negatives
@@ -96,7 +95,6 @@ class ExactRanking(Ranking):
     Parameters
     ----------
     atoms : AtomCounts
-    curve : ExactCurve
     rows : tuple of int
         Numbers of positives and negatives.
     classes : Classes
@@ -109,24 +107,24 @@ class ExactRanking(Ranking):
         Numbers of rows and sums of cubed weights, if atoms have squares.
     """
 
-    __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount", "_sums")
+    __slots__ = ("_atoms", "_doubled_u", "_is_weighted", "_recount", "_sums", "_totals")
 
     def __init__(
         self,
         atoms: AtomCounts,
-        curve: ExactCurve,
         rows: tuple[int, int],
         classes: Classes,
         recount: Callable[[Keys], AtomCounts] | None = None,
         is_weighted: bool = False,
         sums: RowSums | None = None,
     ) -> None:
-        self._atoms, self._curve, self._recount, self._is_weighted = atoms, curve, recount, is_weighted
-        self._sums = sums
+        self._atoms, self._recount, self._is_weighted, self._sums = atoms, recount, is_weighted, sums
+        self._totals = atoms.totals
+        self._doubled_u: int | None = None
         self._set_parts(None, *rows, classes.pos_label, classes.labels[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        counted = self._atoms, self._curve, (self.n_positives, self.n_negatives)
+        counted = self._atoms, (self.n_positives, self.n_negatives)
         return ExactRanking, (*counted, self._classes(), None, self._is_weighted, self._sums)
 
     @property
@@ -161,15 +159,20 @@ class ExactRanking(Ranking):
 
     @property
     def _moments(self) -> Any:
-        return None if self._is_weighted else self._curve.moments
+        if self._is_weighted:
+            return None
+        sums = [sum_placements(each.tps, each.fps, *self._totals) for each in self._atoms.points(0, 0)]
+        total = [sum(each) for each in zip((0, 0, 0), *sums, strict=True)]
+        return PlacementMoments.from_placements(*self._totals, (total[0], total[1], total[2]))
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U, and the number of pairs of a positive and a negative, as exact integers."""
-        curve = self._curve
-        pairs = curve.n_pos * curve.n_neg
-        return (
-            (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
-        )
+        n_pos, n_neg = self._totals
+        if not n_pos or not n_neg:
+            return None
+        if self._doubled_u is None:
+            self._doubled_u = self._atoms.doubled_u()
+        return self._doubled_u, n_pos * n_neg
 
     def best_threshold(
         self, metric: str | Callable[..., Any], *, maximize: bool | None = None, **costs: Any
@@ -178,17 +181,17 @@ class ExactRanking(Ranking):
         if callable(metric):
             self.counts._require_each_score("best_threshold by a function")
         elif maximize is False and full_name(metric) == "matthews":  # undefined if all rows are predicted positive
-            self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos + self._curve.n_neg)
+            self._tell_apart(lambda tp, fp: tp + fp >= sum(self._totals))
         return super().best_threshold(metric, maximize=maximize, **costs)
 
     def break_even_point(self) -> OperatingPoint:
         """Return the break-even point, like `Ranking.break_even_point`."""
-        self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos)
+        self._tell_apart(lambda tp, fp: tp + fp >= self._totals[0])
         return super().break_even_point()
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
         """Return the equal error rate, like `Ranking.equal_error_rate`."""
-        n_pos, n_neg = self._curve.n_pos, self._curve.n_neg
+        n_pos, n_neg = self._totals
         if not on_hull:  # the hull's vertices are at scores of positives
             self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
         return super().equal_error_rate(on_hull=on_hull)
