@@ -31,8 +31,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_each_file_with_tests_is_in_one_share(folder: Path) -> None:
     names = [[Path(file).name for file in share] for share in shares([folder / "tests"], 2)]
-    assert names == [["test_many.py"], ["examples.py", "test_few.py"]]
-    assert shares([folder / "tests" / "helpers.py"], 2) == [[str(folder / "tests" / "helpers.py")], []]  # asked for
+    assert names == [["examples.py", "test_few.py"], ["test_many.py"]]
+    assert shares([folder / "tests" / "helpers.py"], 2) == [[], [str(folder / "tests" / "helpers.py")]]  # asked for
 
 
 @pytest.mark.slow

@@ -139,7 +139,7 @@ def test_profiles_and_bars_end_where_they_should() -> None:
 @pytest.mark.parametrize("plot", EACH)
 def test_saved_figures_have_letters_as_journals_want_them(plot: str, tmp_path: Path) -> None:
     ax = EACH[plot](results_of(4), ax=axes())
-    for end in ("pdf", "svg", "png"):
+    for end in ("pdf", "svg", *(["png"] if plot == "matrix" else [])):
         plots.save_figure(ax, tmp_path / f"a.{end}")
     content = (tmp_path / "a.pdf").read_bytes()
     assert b"/Type0" in content  # TrueType letters

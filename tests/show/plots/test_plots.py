@@ -52,6 +52,9 @@ def axes(**options):
     return figure.subplots()
 
 
+AX = axes()  # of calls that are refused
+
+
 def curves(ax):
     return [line for line in ax.lines if line.get_gid() == style.CURVE]
 
@@ -113,7 +116,8 @@ MATRIX = ConfusionMatrix([[3, 1], [0, 2]])
 def test_another_kind_of_object_is_named(plot, value):
     name = "difference" if plot is plots.plot_cost_difference else "curve"
     with pytest.raises(ValueError, match=f"^{name}") as raised:
-        plot(value, ax=axes())
+        plot(value, ax=AX)
+    assert not AX.has_data()
     told = str(raised.value)
     if value == {}:
         assert told == f"{name} is an empty mapping: there is nothing to draw"
