@@ -87,13 +87,15 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
     """For a strip of rows, return each row's slot: 2 * bucket + the upper bit of the key.
 
     Keys outside the range of the cells go to the first or last cell. Each loop does one thing, so that loops without
-    look-ups are vectorised. `space` is working memory of shape (4, ROWS_PER_STRIP), which also holds the slots.
+    look-ups are vectorised. Bits may be 64 or 32; the latter are the upper bits of keys. `space` is working memory of
+    shape (4, ROWS_PER_STRIP), which also holds the slots.
     """
     n = bits.size
+    unused = np.int64(64 - 8 * bits.itemsize)
     one, last = np.uint64(1), np.uint64(table.size - 1)
     cells = space[0, :n]  # shifted by one, with the upper bit of the key as the lowest bit
     for i in range(n):
-        key = key_of(bits[i], flip_below, flip)
+        key = key_of(np.int64(bits[i]) << unused, flip_below, flip)
         cells[i] = (min((max(key, low) - low) >> shift, last) << one) | (key >> np.uint64(63))
     if cut:
         key_lows, key_shifts, first = space[1, :n], space[2, :n], space[3, :n]
@@ -104,7 +106,7 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
             key_shifts[i] = shifts[entry]
         last = np.uint64(FINE_CELLS - 1)
         for i in range(n):
-            key = key_of(bits[i], flip_below, flip)
+            key = key_of(np.int64(bits[i]) << unused, flip_below, flip)
             cell = first[i] + min((max(key, key_lows[i]) - key_lows[i]) >> key_shifts[i], last)
             cells[i] = (cell << one) | (key >> np.uint64(63))
         table = fine
@@ -143,13 +145,16 @@ def scatter_keys(bits, places, flip_below, flip, ends, marked):
     """Write a block's keys to their slots; ends[slot] is where the next key of a slot goes.
 
     The upper bit of a key is dropped and the class becomes its lowest bit, so that sorted keys carry their classes.
+    `bits` and `marked` have 64 or 32 bits each.
     """
     one = np.uint64(1)
+    unused = np.int64(64 - 8 * bits.itemsize)
+    none = np.uint64(unused)
     for i in range(bits.size):
-        key = key_of(bits[i], flip_below, flip)
+        key = key_of(np.int64(bits[i]) << unused, flip_below, flip)
         slot = np.uintp(places[i] & np.uint8(254)) | np.uintp(key >> np.uint64(63))
         place = ends[slot]
-        marked[np.uintp(place)] = (key << one) | (np.uint64(places[i]) & one)
+        marked[np.uintp(place)] = (key << one >> none) | (np.uint64(places[i]) & one)
         ends[slot] = place + 1
 
 

@@ -29,7 +29,7 @@ def range_of(keys):
     for i in range(keys.size):
         low = min(low, keys[i])
         high = max(high, keys[i])
-    return low, high
+    return np.uint64(low), np.uint64(high)
 
 
 @kernel

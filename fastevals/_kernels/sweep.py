@@ -1,7 +1,7 @@
 """Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
 Slots hold marked keys. A marked key is a key without its upper bit, which the slot's number gives, followed by the
-row's class as the lowest bit.
+row's class as the lowest bit. Marked keys of 32 bits are the upper half of such numbers; keys have 64 bits.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, two_sum
 from fastevals._kernels.partition import key_of
-from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
+from fastevals._kernels.sorting import scratch_rows, sort_bits, sort_pairs
 
 FIRST = 1 << 10  # keys that are checked for ties first
 HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
@@ -64,7 +64,7 @@ def rank_marked(marked):
     groups = 0
     below = 0
     up_to = 0
-    last = ~marked[0] if marked.size else np.uint64(0)
+    last = marked[0] ^ np.uint64(2) if marked.size else np.uint64(0)
     for i in range(marked.size):
         positive = np.int64(marked[i] & np.uint64(1))
         new = (marked[i] ^ last) > np.uint64(1)
@@ -90,7 +90,7 @@ def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, p
     """Sort each slot from `first` up to `last` and apply `rank_marked` to it, in one call from Python."""
     for slot in range(first, last):
         here = marked[starts[slot] : starts[slot + 1]]
-        sort_keys(here, scratch, cells)
+        sort_bits(here, scratch, cells)
         doubled_u[slot], groups[slot], positives[slot] = rank_marked(here)
 
 
@@ -101,18 +101,19 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
     With step 1 the highest score comes first, with step -1 it comes last. Tied rows overwrite each other.
     """
     one = np.uint64(1)
+    unused = np.uint64(64 - 8 * marked.itemsize)
     g = np.int64(-1) if step > 0 else np.int64(bits.size)
     for slot in range(last - 1, first - 1, -1):
         start, stop = starts[slot], starts[slot + 1]
         upper = np.uint64(slot & 1) << np.uint64(63)
-        above = ~marked[np.uintp(stop - 1)] if start < stop else one
+        above = marked[np.uintp(stop - 1)] ^ np.uint64(2) if start < stop else one
         for i in range(start, stop):
             mark = marked[np.uintp(start + stop - 1 - i)]
             g += step * np.int64((mark ^ above) > one)
             row = np.uintp(g)  # unsigned, as negative indices need checks, which double the time
             tp += np.int64(mark & one)
             fp += np.int64(~mark & one)
-            bits[row] = bits_of((mark >> one) | upper, flip_below, flip)
+            bits[row] = bits_of((mark >> one << unused) | upper, flip_below, flip)
             tps[row] = tp
             fps[row] = fp
             above = mark
@@ -195,12 +196,13 @@ def keep_bends(marked, starts, first, top, bits, tps, fps):
 def unmark_slots(marked, starts, negative, positive):
     """Write the keys of each class, ascending."""
     sides = negative, positive
+    unused = np.uint64(64 - 8 * marked.itemsize)
     ends = np.zeros(2, dtype=np.int64)
     for slot in range(starts.size - 1):
         upper = np.uint64(slot & 1) << np.uint64(63)
         for i in range(starts[slot], starts[slot + 1]):
             which = np.int64(marked[i] & np.uint64(1))
-            sides[which][ends[which]] = (marked[i] >> np.uint64(1)) | upper
+            sides[which][ends[which]] = (marked[i] >> np.uint64(1) << unused) | upper
             ends[which] += 1
 
 

@@ -61,6 +61,7 @@ MAX_CELLS = 1 << 15  # most cells that stay in cache; a larger bucket is divided
 SAMPLES_PER_BUCKET = 64  # sampled rows per bucket
 TABLE = 1 << 10  # cells per bucket in the table from keys to buckets
 MAX_TABLE = 1 << 16  # cells in the table
+NARROW_ROWS = 1 << 18  # rows, from which sorting scores of 32 bits as such is worth compiling its kernels
 SLOTS_SPACE = (4, ROWS_PER_STRIP)  # shape of the working memory of `find_slots`
 CLASS_ROWS = 2**30  # rows of a class, up to which doubled placements fit in 32 bits and kernels' sums are exact
 SAMPLED_ROWS = 1 << 12  # rows that are sampled to see whether there are few distinct scores
@@ -72,7 +73,7 @@ INDEX_CELLS = 1 << 14  # cells of an index: at least 8 for each binade of a floa
 
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores with their classes, and count the pairs ranked right."""
-    codec, scores = codec_for(scores)
+    codec, scores = codec_for(scores, narrow=scores.size >= NARROW_ROWS)
     few = scores.size < 2 * BUCKET and spares_kernels(scores.size)
     sort = _sort_few if few else _sort_slots
     marked, starts, cuts, (doubled, groups, positives) = sort(labels, codec, scores)
@@ -80,7 +81,8 @@ def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     sizes = [stop - start for start, stop in pairwise(edges)]
 
     lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # the first and last used slots
-    ends = (int(marked[0]) >> 1 | (lowest % 2) << 63, int(marked[-1]) >> 1 | (highest % 2) << 63)
+    unused = 64 - 8 * marked.itemsize
+    ends = (int(marked[0]) >> 1 << unused | (lowest % 2) << 63, int(marked[-1]) >> 1 << unused | (highest % 2) << 63)
     extremes = _finite_extremes(codec, scores, *ends)
 
     doubled_u = below = 0
@@ -277,7 +279,8 @@ class ClassSplit:
     Attributes
     ----------
     marked : ndarray of shape (n_samples,)
-        Keys without their upper bit, ascending within slots, with the class as the lowest bit.
+        Keys without their upper bit, ascending within slots, with the class as the lowest bit. Scores of 32 bits have
+        marked keys of 32 bits, which are the upper bits of keys.
     starts : ndarray of shape (n_slots + 1,)
         Where the slots start in `marked`; the upper bit of the keys in slot i is ``i % 2``.
     extremes : ndarray of shape (2,)
@@ -422,7 +425,7 @@ class Codec:
 
     Kernels see a score's 64 bits as an integer. Integers with the sign bit set are first xor-ed with `flip_below`; then
     all integers are xor-ed with `flip`. If no 64-bit type holds the scores, `distinct` lists the scores, and their
-    ranks represent them.
+    ranks represent them. If `dtype` has 32 bits, they are the upper bits of the integer.
     """
 
     dtype: np.dtype[Any]
@@ -430,13 +433,18 @@ class Codec:
     flip: np.int64
     distinct: NDArray[Any] | None = None
 
-    def bits(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+    def bits(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return a block of scores in the form that kernels take."""
-        return plain_block(scores, self.dtype).view(np.int64)
+        return plain_block(scores, self.dtype).view(f"i{self.dtype.itemsize}")
+
+    def wide_bits(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return `bits` as 64 bits."""
+        bits = self.bits(scores)
+        return bits if bits.itemsize == 8 else bits.astype(np.int64) << 32
 
     def encode(self, scores: NDArray[Any]) -> Keys:
         """Convert scores to keys; -0.0 equals 0.0."""
-        bits = self.bits(scores + 0.0 if self.flip_below else scores)
+        bits = self.wide_bits(scores + 0.0 if self.flip_below else scores)
         return (np.where(bits < 0, bits ^ self.flip_below, bits) ^ self.flip).view(np.uint64)
 
     def decode(self, keys: Keys) -> NDArray[Any]:
@@ -446,31 +454,33 @@ class Codec:
 
     def values(self, bits: NDArray[np.int64]) -> NDArray[Any]:
         """Convert 64-bit patterns, as kernels write them, to scores."""
-        values = bits.view(self.dtype)
+        values = (bits if self.dtype.itemsize == 8 else (bits >> 32).astype(np.int32)).view(self.dtype)
         return values if self.distinct is None else self.distinct[values]
 
     def threshold_dtype(self, extremes: NDArray[Any]) -> np.dtype[Any]:
         """Return the float dtype that holds +inf and all scores between extremes; long double for integers > 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
-        if self.dtype == np.float64 or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):
+        if self.dtype.kind == "f" or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):
             return np.dtype(np.float64)
         return np.dtype(np.longdouble)
 
 
 FLOATS = Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN))
+NARROW_FLOATS = Codec(np.dtype(np.float32), np.int64((2**31 - 1) << 32), np.int64(SIGN))
 
 
-def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
-    """Return the codec for an array of scores, and the scores that it encodes."""
+def codec_for(scores: NDArray[Any], *, narrow: bool = False) -> tuple[Codec, NDArray[Any]]:
+    """Return the codec for an array of scores, and the scores that it encodes; with `narrow`, 32 bits may suffice."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
+    narrow = narrow and size <= 4
     if kind in "iu":  # short integers too: as floats, their keys would crowd at powers of two and leave gaps around 0
-        return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
+        return Codec(np.dtype(f"{kind}{4 if narrow else 8}"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
     if kind == "f" and size > 8:
         check_finite("y_score", scores)
         distinct, ranks = np.unique(scores, return_inverse=True)
         return Codec(np.dtype(np.int64), np.int64(0), np.int64(SIGN), distinct), ranks
-    return FLOATS, scores
+    return NARROW_FLOATS if narrow and kind == "f" else FLOATS, scores
 
 
 def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -506,14 +516,17 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     return Buckets((np.uint64(low), np.uint64(shift), table, cut, *entries, fine), n_buckets)
 
 
-def sorting_space(rows: int, memory: NDArray[np.uint8] | None = None) -> tuple[Keys, NDArray[np.int32]]:
+def sorting_space(
+    rows: int, memory: NDArray[np.uint8] | None = None, dtype: Any = np.uint64
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return scratch and cells for sorting up to `rows` keys, within `memory` if it is large enough."""
     cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
-    n_bytes = 8 * rows + 4 * cells
+    scratch_bytes = np.dtype(dtype).itemsize * rows
+    n_bytes = scratch_bytes + 4 * cells
     if memory is None or memory.size < n_bytes + 8:
-        return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
+        return np.empty(rows, dtype=dtype), np.empty(cells, dtype=np.int32)
     memory = memory[-memory.ctypes.data % 8 :]
-    return memory[: 8 * rows].view(np.uint64), memory[8 * rows : n_bytes].view(np.int32)
+    return memory[:scratch_bytes].view(dtype), memory[scratch_bytes:n_bytes].view(np.int32)
 
 
 def _count_slots(
@@ -585,23 +598,24 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
     """
     fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
     places, counts = _count_slots(labels, codec, scores, fit)
-    marked = lend(scores.size, np.uint64)
+    width = codec.dtype.itemsize
+    marked = lend(scores.size, f"u{width}")
     starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
     n_slots = starts.size - 1
     step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
     cuts = [(first, min(first + step, n_slots)) for first in range(0, n_slots, step)]
     ranked = np.empty((3, n_slots), dtype=np.int64)
 
-    def rank(cut: tuple[int, int], space: tuple[Keys, NDArray[np.int32]]) -> None:
+    def rank(cut: tuple[int, int], space: tuple[NDArray[Any], NDArray[np.int32]]) -> None:
         rank_slots(marked, starts, *cut, *space, *ranked)
 
     rows = largest_scratch(marked, starts)
-    n_bytes = 8 * rows + 4 * MAX_CELLS + 8
+    n_bytes = width * rows + 4 * MAX_CELLS + 8
     reused = places.size // n_bytes  # spaces within `places`, which is not needed any more
     spaces = iter([places[i * n_bytes : (i + 1) * n_bytes] for i in range(reused)])
 
-    def workspace() -> tuple[Keys, NDArray[np.int32]]:
-        return sorting_space(rows, next(spaces, None))
+    def workspace() -> tuple[NDArray[Any], NDArray[np.int32]]:
+        return sorting_space(rows, next(spaces, None), f"f{width}")
 
     with num_threads(min(get_num_threads(), max(2 * reused, SPACES // n_bytes, 1))):
         run(rank, cuts, workspace=workspace)

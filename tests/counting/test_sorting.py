@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from fastevals import Ranking, num_threads
+from fastevals import Ranking, delong_test, num_threads
 from fastevals._kernels.partition import ROWS_PER_STRIP, find_slots
 from fastevals._kernels.sorting import (
     MANY,
@@ -210,6 +210,70 @@ def test_large_inputs_of_any_layout_are_read_right():
     backwards = Ranking(labels[::-1], scores[::-1].astype(">f8"), sample_weight=np.repeat(weights[::-1], 2)[::2]).counts
     for name in ("thresholds", "tps", "fps"):
         np.testing.assert_array_equal(getattr(backwards, name), getattr(plain, name))
+
+
+# Scores of 32 bits ------------------------------------------------------------------------------------------------
+
+NARROW = "float32", "float16", "small integers", "short ids", "short unsigned ids"
+
+
+def narrow_cases():
+    for name in NARROW:
+        yield name, draw(name)[1]
+    rng = np.random.default_rng(7)
+    for scores in DISTRIBUTIONS["denormal and huge"](rng, N), DISTRIBUTIONS["two zeros"](rng, N), np.ones(N):
+        with np.errstate(over="ignore"):
+            yield "floats", np.clip(scores, -3e38, 3e38).astype(np.float32)
+    yield "ends", rng.choice(np.array([-(2**31), -1, 0, 1, 2**31 - 1], dtype=np.int32), N)
+
+
+def test_scores_of_32_bits_are_split_as_wider_ones(monkeypatch):
+    labels = BinaryLabels(np.random.default_rng(3).random(N) < 0.4, True, False)
+    for name, scores in narrow_cases():
+        wide = split_by_class(labels, scores)
+        with monkeypatch.context() as patch:
+            patch.setattr(ordering, "NARROW_ROWS", 0)
+            narrow = split_by_class(labels, scores)
+        assert (wide.marked.dtype, narrow.marked.dtype) == (np.uint64, np.uint32)
+        assert wide.doubled_u == narrow.doubled_u, name
+        assert (wide.n_pos, wide.n_neg, wide.n_thresholds) == (narrow.n_pos, narrow.n_neg, narrow.n_thresholds)
+        assert wide.extremes.tolist() == narrow.extremes.tolist()
+        assert float(wide.sum_precision()) == pytest.approx(float(narrow.sum_precision()), rel=1e-15)
+        for mine, other in zip(_columns(narrow.threshold_counts()), _columns(wide.threshold_counts()), strict=True):
+            assert mine.dtype == other.dtype
+            np.testing.assert_array_equal(mine, other, err_msg=name)
+        for mine, other in zip(narrow.keys_by_class(), wide.keys_by_class(), strict=True):
+            np.testing.assert_array_equal(narrow.codec.decode(mine), wide.codec.decode(other), err_msg=name)
+            np.testing.assert_array_equal(narrow.codec.encode(narrow.codec.decode(mine)), mine)
+
+
+def test_calls_agree_on_scores_of_32_bits(monkeypatch):
+    labels, scores, _ = draw("float32")
+    other = np.random.default_rng(5).normal(size=N).astype(np.float32)
+
+    def results():
+        ranking, test = Ranking(labels, scores), delong_test(labels, scores, other)
+        curves = ranking.roc_curve(), ranking.roc_curve(drop_intermediate=False), ranking.precision_recall_curve()
+        points = [column for curve in curves for column in curve]
+        return (test.statistic, test.pvalue, ranking.average_precision(), ranking.equal_error_rate().threshold), points
+
+    wide, wide_points = results()
+    monkeypatch.setattr(ordering, "NARROW_ROWS", 0)
+    narrow, narrow_points = results()
+    assert narrow == pytest.approx(wide, rel=1e-14)
+    for mine, other in zip(narrow_points, wide_points, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind"), [(math.nan, "NaN"), (-math.nan, "NaN"), (math.inf, "inf"), (-math.inf, "inf")]
+)
+def test_a_bad_score_of_32_bits_is_found(bad, kind, monkeypatch):
+    monkeypatch.setattr(ordering, "NARROW_ROWS", 0)
+    scores = np.random.default_rng(1).normal(size=N).astype(np.float32)
+    scores[70_000] = bad
+    with pytest.raises(ValueError, match=f"y_score must be finite, but has 1 {kind}.* value, the first at row 70000$"):
+        Ranking(np.arange(N) % 2, scores)
 
 
 # Values that must not be there ------------------------------------------------------------------------------------

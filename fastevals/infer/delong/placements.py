@@ -270,7 +270,7 @@ def _place(
         for which in classes:
             rows = np.flatnonzero(marked == which)
             for (codec, values, *_), pair, out in zip(models, pairs, placements, strict=True):
-                bits = codec.bits(values[block])[rows]
+                bits = codec.wide_bits(values[block])[rows]
                 place_rows(bits, codec.flip_below, codec.flip, *pair[1 - which], out)
             yield which, start, rows, placements
 
