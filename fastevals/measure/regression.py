@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Any, Generic, NamedTuple, overload
 
 import numpy as np
@@ -33,7 +32,7 @@ from fastevals._validation.arrays import (
     in_usual_unit,
 )
 from fastevals.counting.ordering import plain_block
-from fastevals.counting.sweeps import as_pair
+from fastevals.counting.sweeps import sum_as_pair
 from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.error_metrics import OF_SQUARES, OF_SUMS, RegressionSums, pinball_loss
 from fastevals.results import Frozen, V
@@ -119,16 +118,14 @@ def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedia
 
     Weights that span less than 2**53 are added without rounding, so that rounding cannot hide an exact half.
     """
-    totals = [
-        sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
-    ]
+    outside = np.stack([part.outside for part in parts], axis=1).reshape(5, -1)
     inside = np.concatenate([part.inside for part in parts])
     weights = np.concatenate([part.weights for part in parts if part.weights is not None])
     order = np.argsort(inside)
-    below, at_low, at_high, above, _ = map(as_pair, totals)
+    below, at_low, at_high, above, _ = map(sum_as_pair, outside.tolist())
     errors = np.concatenate(([-math.inf] * 2, [bracket[0]] * 2, inside[order], [bracket[1]] * 2, [math.inf] * 2))
     first, last = find_half(
-        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *as_pair(sum(totals))
+        errors, np.concatenate((below, at_low, weights[order], at_high, above)), *sum_as_pair(outside.ravel().tolist())
     )
     return float(errors[first]), float(errors[last])
 
