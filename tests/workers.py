@@ -6,6 +6,7 @@ starts the workers divides the files among them.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -84,7 +85,7 @@ class Workers:
     def pytest_configure_node(self, node: Any) -> None:
         """Tell a worker its files, before it starts."""
         config = node.config
-        places = [Path(config.invocation_params.dir, name).resolve() for name in config.args]
+        places = [Path(os.path.abspath(config.invocation_params.dir / name)) for name in config.args]  # as pytest's
         if config.option.dist == "loadfile" and all(place.exists() for place in places):  # no single tests
             if not self.divided:
                 self.shares, self.divided = shares(places, node.workerinput["workercount"]), True
