@@ -132,6 +132,22 @@ def part_at_pair(keys, high, scratch):
 
 
 @kernel
+def part_at(keys, middle, scratch):
+    """Move keys up to `middle` to the front, and the other keys behind them; return the number of keys in front."""
+    below = 0
+    above = 0
+    for i in range(keys.size):
+        key = keys[i]
+        keys[np.uintp(below)] = key
+        scratch[np.uintp(above)] = key
+        below += key <= middle
+        above += key > middle
+    for i in range(above):
+        keys[below + i] = scratch[i]
+    return below
+
+
+@kernel
 def scratch_rows(keys):
     """Return the length of scratch that `sort_keys` needs; keys of a frequent score need none."""
     if keys.size <= MANY:
@@ -284,6 +300,7 @@ def sort_bits(keys, floats, cells):
 
     Many keys are first split into pieces that stay in a core's cache with their working memory; a piece is then sorted
     by `sort_piece`. Keys of a score shared by many rows are set aside first; their lowest bits differ by class.
+    Keys that span a quarter of all keys or more, as those of scores of both signs do, are first parted in the middle.
     `floats` is working memory as wide as `keys` and as long as `keys`, or as `scratch_rows` returns; `cells` has at
     least 64 elements. A cell of many keys is sorted over its own range, so each level sorts by the next lower bits, and
     the time is never quadratic.
@@ -302,8 +319,12 @@ def sort_bits(keys, floats, cells):
         sort_bits(keys[:start], floats, cells)
         sort_bits(keys[stop:], floats, cells)
         return
-    wide = high - low >= np.uint64(1) << np.uint64(8 * keys.itemsize - 2)  # such offsets are not bits of floats
-    many = m > PIECE_ROWS or wide
+    if high - low >= np.uint64(1) << np.uint64(8 * keys.itemsize - 2):  # such offsets are not bits of finite floats
+        start = part_at(keys, low + ((high - low) >> np.uint64(1)), floats.view(keys.dtype))
+        sort_bits(keys[:start], floats, cells)
+        sort_bits(keys[start:], floats, cells)
+        return
+    many = m > PIECE_ROWS
     if many and cells.size < 2 * FEW_CELLS:  # so that cells of cells of cells never run out of cells
         cells = np.empty(CELLS, np.int32)
     half = cells.size // 2 if many else 0
@@ -319,7 +340,7 @@ def sort_bits(keys, floats, cells):
             floor = low + (np.uint64(c) << coarse)
             stop = np.int64(cells[c])
             c += 1
-            while c < n_cells and not wide and cells[c] - start <= JOINED_ROWS:
+            while c < n_cells and cells[c] - start <= JOINED_ROWS:
                 stop = np.int64(cells[c])
                 c += 1
             top = high if c == n_cells else low + ((np.uint64(c) << coarse) - np.uint64(1))
