@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from fastevals._compile import interpreted
 from fastevals.counting import few_rows
 from tests.workers import Workers
 
@@ -32,7 +33,7 @@ os.environ.pop("COLUMNS", None)
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
 
 # Tests with few rows run the kernels, whichever tests ran before.
-few_rows.PROCESS_ROWS = 0
+few_rows.PROCESS_ROWS = interpreted.ITEMS_PER_KERNEL = 0
 
 # An installed package has no benches to test.
 if importlib.util.find_spec("benches") is None:

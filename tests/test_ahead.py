@@ -29,7 +29,7 @@ def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         import os, sys, time
         from pathlib import Path
 
-        def call():
+        def call(part, parts):
             written = Path({str(tmp_path)!r}) / "written"
             written.write_text(str(os.getpid()))
             written.rename({str(tmp_path / "pid")!r})
@@ -168,7 +168,7 @@ def test_it_is_started_where_a_kernel_is_compiled_and_kept(
 @pytest.mark.slow
 def test_what_a_report_compiles_later_is_compiled_ahead(tmp_path: Path) -> None:
     environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    code = "from fastevals.show.warm_up import report_intervals; report_intervals(); print(0)"
+    code = "from fastevals.show.warm_up import report_intervals; report_intervals(0, 1); print(0)"
     assert result(start(code, **environment)) == 0
     code = """
         import contextlib, io, json, sys

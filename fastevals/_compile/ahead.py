@@ -1,4 +1,4 @@
-"""Let a second process compile the kernels that a command needs later, while the first compiles those needed now.
+"""Let other processes compile the kernels that a command needs later, while it reads rows and compiles others.
 
 numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """
@@ -24,33 +24,38 @@ if hasattr(os, "nice"):
     os.nice(10)
 sys.path[:] = {path!r}
 from {module} import {function}
-{function}()
+{function}({part}, {parts})
 """
+
+MOST_PROCESSES = 3  # besides the command's own; more would compile little that the command doesn't need at once
 
 _wanted: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
 def compiled_ahead(module: str, function: str) -> Iterator[None]:
-    """In a ``with`` block, as soon as a kernel is not found on disk, start another process that calls a function.
+    """In a ``with`` block, as soon as a kernel is not found on disk, start other processes that call a function.
 
-    Kill that process at the end of the block. Do nothing if the calling process may use only one CPU. Ignore failures.
+    There are as many processes as CPUs, this one included, but no more than four. Kill them at the end of the block. Do
+    nothing if the calling process may use only one CPU. Ignore failures.
 
     Parameters
     ----------
     module, function : str
-        The function to import and call, without arguments.
+        The function to import and call; its arguments are the process's number and the number of processes.
     """
     started: list[Popen[bytes]] = []
 
     def start() -> None:
         from subprocess import DEVNULL, PIPE, Popen
 
-        code = PROGRAM.format(path=sys.path, module=module, function=function)
-        with contextlib.suppress(OSError):
-            started.append(Popen([sys.executable, "-P", "-c", code], stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL))
+        for part in range(parts):
+            code = PROGRAM.format(path=sys.path, module=module, function=function, part=part, parts=parts)
+            with contextlib.suppress(OSError):
+                started.append(Popen([sys.executable, "-P", "-c", code], stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL))
 
-    if sys.executable and not hasattr(sys, "frozen") and available_cpus() > 1:  # a frozen program is its own executable
+    parts = min(available_cpus() - 1, MOST_PROCESSES)
+    if sys.executable and not hasattr(sys, "frozen") and parts > 0:  # a frozen program is its own executable
         _wanted.append(start)
     try:
         yield
@@ -62,6 +67,6 @@ def compiled_ahead(module: str, function: str) -> Iterator[None]:
 
 
 def start_wanted() -> None:
-    """Start the other process if it is wanted and not started yet."""
+    """Start the other processes if they are wanted and not started yet."""
     while _wanted:
         _wanted.pop()()

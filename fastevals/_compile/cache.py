@@ -347,6 +347,23 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 _warn_once(_unkept(str(error)))
 
 
+@cache
+def kept_kernels() -> frozenset[str]:
+    """Return the kernels, as module.name, with files in the folders when this is first called."""
+    names: set[str] = set()
+    for place in folders():
+        with contextlib.suppress(OSError):
+            names.update(name.rpartition("-")[0] for name in os.listdir(place))
+    return frozenset(names)
+
+
+def start_if_missing(kernel: str) -> None:
+    """Start the processes of `compiled_ahead` at once if a kernel, as module.name, is not on disk and will be."""
+    found, refused = _folders()
+    if not config.DISABLE_JIT and found and found[-1] not in refused and kernel not in kept_kernels():
+        start_wanted()
+
+
 def sizes(places: Iterable[Path]) -> Iterator[int]:
     """Yield the sizes of the files of compiled kernels in some folders."""
     for place in places:

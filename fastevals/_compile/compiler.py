@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -91,11 +92,17 @@ def _interrupt_put_off() -> Iterator[None]:
 
 
 def _patient(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Let Ctrl-C raise only between the passes of the compiler."""
+    """Let Ctrl-C raise only between the passes of the compiler, and collect no garbage, which takes a tenth longer."""
 
     def compile(signature: Any) -> Any:
-        with _interrupt_put_off():
-            return compile_for(signature)
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            with _interrupt_put_off():
+                return compile_for(signature)
+        finally:
+            if collects:
+                gc.enable()
 
     return compile
 

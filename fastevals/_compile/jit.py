@@ -9,12 +9,22 @@ from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from typing import Any
 
+from fastevals._compile import interpreted
+
 IMPORT_SECONDS = 20.0  # how long a fork waits for another thread's import, which takes 2 s on a slow disk
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any]) -> Kernel:
     """Compile `function` on its first call: serial, without the GIL, with IEEE division, cached on disk."""
     return Kernel(function)
+
+
+def spared_kernel(function: Callable[..., Any]) -> Kernel:
+    """Compile like `kernel`, but run as Python until calls from Python have passed `ITEMS_PER_KERNEL` items.
+
+    For a loop over rows that a report calls a few times. Logarithms must be those of `math` (see `interpreted`).
+    """
+    return Kernel(function, is_spared=True)
 
 
 def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,11 +66,11 @@ class Kernel(partial[Any]):
     `_first_call`, which makes the dispatcher; later it is the dispatcher.
     """
 
-    def __new__(cls, function: Callable[..., Any], **options: Any) -> Kernel:
+    def __new__(cls, function: Callable[..., Any], *, is_spared: bool = False, **options: Any) -> Kernel:
         """Store the function and numba's options for it."""
         kernel = super().__new__(cls, function)
         update_wrapper(kernel, function)
-        vars(kernel)["options"] = options
+        vars(kernel).update(options=options, is_spared=is_spared, items=0)
         kernel._hold(kernel._first_call)
         return kernel
 
@@ -68,7 +78,36 @@ class Kernel(partial[Any]):
         self.__setstate__((call, (), {}, vars(self)))
 
     def _first_call(self, *arguments: Any) -> Any:
+        if self.is_spared and self.spares(interpreted.items_of(arguments)):
+            return interpreted.run_as_python(self.python(), arguments)
         return self.dispatcher()(*arguments)
+
+    def spares(self, items: int, most: int = 0) -> bool:
+        """Return whether to do without the compiled kernel for these items; if so, count them.
+
+        From `ITEMS_PER_KERNEL` items on, and up to `most`, a kernel is spared only if it is not on disk.
+        """
+        made = vars(self)
+        if "compiled" in made or not interpreted.fits(made["items"] + items, most, self.is_kept):
+            return False
+        made["items"] += items
+        return True
+
+    def is_kept(self) -> bool:
+        """Return whether the kernel seems to be on disk, compiled for some arguments."""
+        from fastevals._compile.cache import kept_kernels
+
+        return f"{self.__module__.rpartition('.')[2]}.{self.__name__}" in kept_kernels()
+
+    def python(self) -> Callable[..., Any]:
+        """Return the function as Python, which calls other kernels as Python, too."""
+        made = vars(self)
+        if "as_python" not in made:
+            read = self.__wrapped__.__globals__
+            names = {name: read[name] for name in self.__wrapped__.__code__.co_names if name in read}
+            names = {name: each.python() if isinstance(each, Kernel) else each for name, each in names.items()}
+            made["as_python"] = interpreted.as_python(self.__wrapped__, names)
+        return made["as_python"]  # type: ignore[no-any-return]
 
     def dispatcher(self) -> Any:
         """Return numba's dispatcher for the function, or the function itself if the JIT is switched off."""

@@ -3,9 +3,11 @@
 Also draws the groups of rows to leave out, for metrics that have no such passes.
 """
 
+import math
+
 import numpy as np
 
-from fastevals._compile.jit import kernel
+from fastevals._compile.jit import kernel, spared_kernel
 from fastevals._kernels.areas import excess_share
 from fastevals._kernels.random import bits, uniform_below
 from fastevals._kernels.replicate_thresholds import VALUE_ROUNDING
@@ -57,14 +59,14 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
         if ahead == 0 or before == 0:
             return up / slope
         u = slope * up / before
-        return tp / slope * np.log1p(u) + up / slope * excess_share(u)
+        return tp / slope * math.log1p(u) + up / slope * excess_share(u)
     precision = (tp + up) / (tp + up + ahead)
     if form == LINEAR:
         precision = ((tp / (tp + fp) if tp + fp > 0 else 1.0) + precision) / 2
     return up * precision
 
 
-@kernel
+@spared_kernel
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
     """For each class and step, write the area without one row of this class in this step.
 
@@ -127,7 +129,7 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
     return (value, abs(value)) if allowed else (-np.inf, 0.0)
 
 
-@kernel
+@spared_kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
     """For each step, leave out one of its rows of class `of` (0: positive); count rows at or above the best threshold.
 

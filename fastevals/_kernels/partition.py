@@ -62,7 +62,7 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
     `fine`, the cells of an entry begin at `starts[entry]`: one cell if the entry is a bucket, otherwise FINE_CELLS
     cells, fitted to the part of the sample that falls into the entry's cell of `table`.
     """
-    low, shift = fit_cells(sample, 0, n_buckets, table)
+    low, shift = fit_cells(sample, np.int64(0), n_buckets, table)
     for bucket in range(n_buckets):
         lows[bucket], shifts[bucket], starts[bucket], fine[bucket] = ~np.uint64(0), 0, bucket, bucket
     entry = n_buckets

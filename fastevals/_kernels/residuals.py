@@ -1,9 +1,9 @@
 """Sums of residuals (labels minus probabilities) in bins of probabilities."""
 
-from fastevals._compile.jit import kernel
+from fastevals._compile.jit import spared_kernel
 
 
-@kernel
+@spared_kernel
 def add_residuals(p, negatives, positives, negative_squares, positive_squares, edges, sums):
     """Add forecasts to sums over bins.
 

@@ -74,7 +74,7 @@ def place_cells(keys, low, high, cells):
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
         return shift, count_cells(keys, low, high, shift, cells)
-    shift = shift_to_cells(high - low, FEW_CELLS, cells)
+    shift = shift_to_cells(high - low, np.int64(FEW_CELLS), cells)
     deepest = count_cells(keys, low, high, shift, cells)
     if deepest > keys.size // MUCH:
         shift = shift_to_cells(high - low, cells.size, cells)

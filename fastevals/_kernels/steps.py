@@ -4,12 +4,12 @@ Step s has positives[s] and negatives[s], as numbers of rows or sums of weights.
 share one threshold; otherwise its positives come first, then its negatives, whatever their thresholds are.
 """
 
-from fastevals._compile.jit import kernel
+from fastevals._compile.jit import kernel, spared_kernel
 
 STEPS_PER_STRETCH = 64  # steps whose sums bound the values in between, so that most stretches are skipped
 
 
-@kernel
+@spared_kernel
 def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
     """Write steps from cumulative counts, merging rows that no metric distinguishes.
 

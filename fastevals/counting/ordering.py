@@ -43,7 +43,8 @@ from fastevals._memory import lend
 from fastevals._validation.arrays import EXACT_INTEGER, check_finite, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
 from fastevals._validation.text import TextLabels
-from fastevals.counting.few_rows import sort_marked, spares_kernels
+from fastevals.counting import few_rows
+from fastevals.counting.few_rows import UNCOMPILED_ROWS, sort_marked, spares_kernels, sweep_marked
 from fastevals.counting.sweeps import as_pair
 from fastevals.counts import ThresholdCounts
 
@@ -73,9 +74,9 @@ INDEX_CELLS = 1 << 14  # cells of an index: at least 8 for each binade of a floa
 
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     """Sort scores with their classes, and count the pairs ranked right."""
-    codec, scores = codec_for(scores, narrow=scores.size >= NARROW_ROWS)
-    few = scores.size < 2 * BUCKET and spares_kernels(scores.size)
-    sort = _sort_few if few else _sort_slots
+    by_numpy = spares_kernels(scores.size)
+    codec, scores = codec_for(scores, narrow=not by_numpy and scores.size >= NARROW_ROWS)
+    sort = _sort_by_numpy if by_numpy else _sort_slots
     marked, starts, cuts, (doubled, groups, positives) = sort(labels, codec, scores)
     edges = starts.tolist()
     sizes = [stop - start for start, stop in pairwise(edges)]
@@ -336,7 +337,10 @@ class ClassSplit:
         """Write the scores of a span as bits, and the counts at or above them, starting from the highest or lowest."""
         codec, step = self.codec, -1 if ascending else 1
         above = span.tp, span.fp
-        sweep_slots(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
+        rows = int(self.starts[span.last] - self.starts[span.first])
+        spares = self.marked.itemsize == 8 and sweep_slots.spares(rows, UNCOMPILED_ROWS)
+        sweep = sweep_marked if spares else sweep_slots
+        sweep(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
 
     def sweep_bends(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> int:
         """Sweep, and keep only the rows at which the ROC polyline bends; return the number of these rows.
@@ -393,7 +397,8 @@ class BinaryLabels:
         labels = self.values[block]
         both = self.positive, self.positive if self.negative is None else self.negative
         # NumPy compares labels whose dtype is not its default integer: three passes over a block instead of one.
-        if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
+        are_whole = labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both)
+        if are_whole and not mark_positive.spares(labels.size, UNCOMPILED_ROWS):
             return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
         return self.compare(block, flags)
 
@@ -500,7 +505,7 @@ class Buckets(NamedTuple):
     n_buckets: int
 
 
-def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
+def fit_map(n: int, sample: Callable[[slice], Keys], *, by_numpy: bool = False) -> Buckets:
     """Fit the map from keys to buckets for n rows; ``sample(rows)`` must return the keys of some rows."""
     n_buckets = min(max(n // BUCKET, 1), MAX_BUCKETS)
     n_entries = n_buckets + n_buckets // 2
@@ -511,8 +516,12 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
         table = np.zeros(1, dtype=np.uint8)
         return Buckets((np.uint64(0), np.uint64(0), table, 0, *entries, fine), 1)
     keys = sample(slice(None, None, n // (n_buckets * SAMPLES_PER_BUCKET)))
-    sort_keys(keys, *sorting_space(keys.size))
-    low, shift, cut = fit_buckets(keys, n_buckets, table, *entries, fine)
+    if by_numpy:
+        keys.sort()
+    else:
+        sort_keys(keys, *sorting_space(keys.size))
+    fit = few_rows.fit_buckets if by_numpy else fit_buckets
+    low, shift, cut = fit(keys, n_buckets, table, *entries, fine)
     return Buckets((np.uint64(low), np.uint64(shift), table, cut, *entries, fine), n_buckets)
 
 
@@ -601,10 +610,8 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
     width = codec.dtype.itemsize
     marked = lend(scores.size, f"u{width}")
     starts = _scatter(codec, scores, (places,), counts, scatter_keys, marked)
-    n_slots = starts.size - 1
-    step = 2 * min(max(SPAN * fit.n_buckets // scores.size, 1), -(-fit.n_buckets // SPANS))
-    cuts = [(first, min(first + step, n_slots)) for first in range(0, n_slots, step)]
-    ranked = np.empty((3, n_slots), dtype=np.int64)
+    cuts = _cuts(fit.n_buckets, scores.size)
+    ranked = np.empty((3, starts.size - 1), dtype=np.int64)
 
     def rank(cut: tuple[int, int], space: tuple[NDArray[Any], NDArray[np.int32]]) -> None:
         rank_slots(marked, starts, *cut, *space, *ranked)
@@ -622,14 +629,22 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
     return marked, starts, cuts, ranked.tolist()
 
 
-def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
-    """Do the work of `_sort_slots` for one bucket without kernels; results are the same to the bit."""
+def _cuts(n_buckets: int, n_rows: int) -> list[tuple[int, int]]:
+    """Return the first and last slot of each span."""
+    n_slots = 2 * n_buckets
+    step = 2 * min(max(SPAN * n_buckets // n_rows, 1), -(-n_buckets // SPANS))
+    return [(first, min(first + step, n_slots)) for first in range(0, n_slots, step)]
+
+
+def _sort_by_numpy(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
+    """Do the work of `_sort_slots` without kernels; results are the same to the bit."""
     get_num_threads()  # reports an invalid FASTEVALS_NUM_THREADS, even for few rows
     flags = np.empty(scores.size, dtype=np.uint8)
     if labels.compare(slice(None), flags) != scores.size:
         raise_not_binary("y_true", labels.values)
-    marked, starts, ranked = sort_marked(codec.encode(scores), flags)
-    return marked, starts, [(0, 2)], ranked
+    fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]), by_numpy=True)
+    marked, starts, ranked = sort_marked(codec.encode(scores), flags, *fit)
+    return marked, starts, _cuts(fit.n_buckets, scores.size), ranked
 
 
 # Places among the keys of a class -------------------------------------------------------------------------------------

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, chunks, run
-from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
+from fastevals._kernels.compensated import BASE, BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import EXACT_INTEGER, check_probabilities, power_of_two
-from fastevals.counts import ThresholdCounts, last_row
+from fastevals.counts import ThresholdCounts, last_row, read_only_as
 from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.cells import ratio
 from fastevals.results import Frozen
@@ -119,6 +119,7 @@ def mean_predicted(counts: ThresholdCounts) -> float:
 FRACTION = 156  # bits after the binary point
 REST = 6 * FRACTION  # further bits, within which all floats end
 SMALL_SUM = 2 ** (FRACTION - 59)  # up to this sum, the mean of 2**37 rows may be so small that truncated bits matter
+LIMBED_ROWS = 1 << 22  # values that a process sums with NumPy before the kernel is worth its compilation
 LARGE_ROWS = 2**36  # rows, above which sums of limbs could exceed 64 bits
 
 
@@ -140,11 +141,23 @@ def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
             return sum_exactly(values[:halves], times[:halves]) + sum_exactly(values[halves:], times[halves:])
         return (sum_exactly(values, high) << 24) + sum_exactly(values, low)
     limbs = np.zeros(LIMBS, dtype=np.int64)
-    sum_limbs(values, times, limbs)
+    if sum_limbs.spares(values.size, LIMBED_ROWS):
+        _sum_limbs(values, times, limbs)
+    else:
+        sum_limbs(read_only_as(values, values.dtype), times, limbs)
     total = 0
     for limb in limbs.tolist():
         total = (total << BITS) + limb
     return total
+
+
+def _sum_limbs(values: Floats, times: NDArray[Any], limbs: NDArray[np.int64]) -> None:
+    """Do the work of the kernel `sum_limbs` with NumPy."""
+    n = times.astype(np.int64)
+    for k in range(LIMBS):
+        whole = np.floor(values) if k < LIMBS - 1 else values
+        limbs[k] += n @ whole.astype(np.int64)
+        values = (values - whole) * BASE
 
 
 def sum_rests(values: Floats, times: NDArray[Any]) -> int:

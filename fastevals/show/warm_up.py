@@ -112,7 +112,11 @@ class _Data:
 
 
 def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield a name and a function for each step."""
+    """Yield a name and a function for each step; from now on, this process compiles each kernel on its first call."""
+    from fastevals._compile import interpreted
+    from fastevals.counting import few_rows
+
+    interpreted.ITEMS_PER_KERNEL = few_rows.PROCESS_ROWS = 0
     for command in (
         ["report"],
         ["report", "--by", "fold", "--cost-fp", "1", "--cost-fn", "5", "--prior", "0.1"],
@@ -242,25 +246,28 @@ def _bootstraps(data: _Data) -> None:
     delong(data.y, {"a": data.scores, "b": data.other}).confidence_interval()
 
 
-def report_intervals() -> None:
+def report_intervals(part: int, parts: int) -> None:
     """Compile the kernels for a report's intervals, starting with those that the report needs last.
 
-    A report computes BCa's acceleration of an area after all replicates are drawn. P-R areas take long to compile, and
-    the report itself is compiling them by the time that this function gets to them.
+    Of several processes, each starts with other metrics. A report computes BCa's acceleration of an area after all
+    replicates are drawn; if its rows are few, it needs no kernels for that.
     """
-    import numpy as np
-
-    from fastevals import compare_rankings
-    from fastevals.infer.bootstrap.row_samples import RowSampler
+    from fastevals._compile import interpreted
+    from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
     from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, RANKING_COLUMNS, column_metrics
 
     data = _Data(FEW_ROWS)
-    RowSampler(FEW_ROWS).draw(np.uint64(0), np.empty(FEW_ROWS, dtype=np.uint8))  # comes before all metrics
     scores = {"a": data.scores, "b": data.other}
     asked = column_metrics("f1", None, None)
-    last = *PROBABILITY_COLUMNS, *reversed(CELLS_COLUMNS), "average_precision"
-    for name in (*last, *reversed(RANKING_COLUMNS)):
-        compare_rankings(data.y, scores, metrics={name: asked[name]}, n_resamples=REPLICATES, rng=0)
+    names = [*PROBABILITY_COLUMNS, *reversed(CELLS_COLUMNS), *reversed(RANKING_COLUMNS)]
+    samples, design = [], SamplingDesign()
+    for name in [*names[part::parts], *names]:
+        sample = make_score_sample(data.y, scores, {name: asked[name]}, design)
+        sample.measure([sample.sizes], 1, sample.workspace())  # each row once, since the report compiles the draws
+        samples.append(sample)
+    interpreted.ITEMS_PER_KERNEL = 0
+    for sample in samples:
+        sample.closed_form_acceleration(0)
 
 
 def _comparisons(data: _Data) -> None:

@@ -42,7 +42,7 @@ def assert_same(mine: ClassSplit, theirs: ClassSplit) -> None:
 
 
 @every_distribution
-@pytest.mark.parametrize("n", [1, 2, 3, 400, 2 * BUCKET - 1])
+@pytest.mark.parametrize("n", [1, 2, 3, 400, 2 * BUCKET - 1, 5 * BUCKET])
 def test_numpy_splits_as_kernels_do(name: str, n: int) -> None:
     labels, scores, _ = draw(name, n)
     before = scores.copy()
@@ -51,12 +51,18 @@ def test_numpy_splits_as_kernels_do(name: str, n: int) -> None:
     assert (np.signbit(scores) == np.signbit(before)).all()
 
 
-@pytest.mark.parametrize("n", [2 * BUCKET - 1, 2 * BUCKET])
-def test_more_than_one_bucket_is_for_kernels(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(ordering, "spares_kernels", asked.append)
-    split_by_class(BinaryLabels(np.arange(n) % 2 == 0, True, False), np.arange(n))
-    assert asked == [n] * (n < 2 * BUCKET)
+@every_distribution
+@pytest.mark.parametrize("ascending", [False, True])
+def test_numpy_sweeps_as_the_kernel_does(name: str, ascending: bool) -> None:
+    labels, scores, _ = draw(name, 5 * BUCKET)
+    split = split_by_class(BinaryLabels(labels, True, False), scores)
+    for span in split.spans:
+        step = -1 if ascending else 1
+        given = split.marked, split.starts, *span[:2], span.tp, span.fp, split.codec.flip_below, split.codec.flip, step
+        mine, theirs = (np.full((3, span.groups), 7) for _ in range(2))
+        few_rows.sweep_marked(*given, *mine)
+        ordering.sweep_slots(*given, *theirs)
+        np.testing.assert_array_equal(mine, theirs)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +125,18 @@ def test_numpy_ranks_the_first_rows(calls: list[int], expected: list[bool]) -> N
 
 
 @pytest.mark.usefixtures("none_yet")
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_numpy_ranks_more_rows_while_kernels_are_not_on_disk(is_kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(few_rows.sort_keys), "is_kept", lambda kernel: is_kept)
+    call, total = few_rows.UNCOMPILED_CALL, few_rows.UNCOMPILED_ROWS
+    assert not few_rows.spares_kernels(call + 1)
+    expected = [not is_kept] * (total // call) + [False]
+    assert [few_rows.spares_kernels(call) for _ in expected] == expected
+
+
+@pytest.mark.usefixtures("none_yet")
 def test_then_kernels_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(few_rows.sort_keys), "is_kept", lambda kernel: True)
     ranked: list[int] = []
     rank: Callable[..., Any] = few_rows.rank_marked
     monkeypatch.setattr(few_rows, "rank_marked", lambda marked: ranked.append(marked.size) or rank(marked))  # type: ignore[func-returns-value]

@@ -74,7 +74,8 @@ class Steps:
         cut_steps = np.zeros(ends.size, dtype=np.int64)
         merge = detail in (Detail.POLYLINE, Detail.POSITIVES), detail == Detail.POLYLINE
         walk = partial(fill_steps, swept.tps, swept.fps, *merge, ends, cut_steps, written)
-        n_steps, largest = walk(np.empty((2, 0), dtype=np.int32), np.empty(0, dtype=np.bool_))
+        usual = _count_dtype(counts, 0)  # the dtype that most counts end with, so that the kernel is compiled once
+        n_steps, largest = walk(np.empty((2, 0), dtype=usual), np.empty(0, dtype=np.bool_))
         sizes = np.empty((2, n_steps), dtype=_count_dtype(counts, largest))
         tied = np.empty(n_steps, dtype=np.bool_)
         walk(sizes, tied)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastevals._compile.ahead import compiled_ahead
 from fastevals.reading.form import SUMMARY
@@ -85,11 +85,15 @@ def run(arguments: argparse.Namespace) -> None:
         ranked = report_queries(arguments.file, chosen(ReportOptions, vars(arguments)))
         show_result(arguments, ranked, ranked.pictures)
         return
+    from fastevals._compile.cache import start_if_missing
     from fastevals.show.report.source import build_report
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
-    later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
-    with later if arguments.n_resamples != 0 else contextlib.nullcontext():
+    later: Any = contextlib.nullcontext()
+    if arguments.n_resamples != 0 and not any(getattr(arguments, name) for name in OTHER_KINDS):
+        later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
+    with later:
+        start_if_missing("draws.draw_rows")
         report = build_report(arguments.file, chosen(ReportOptions, vars(arguments)), n_pictured=n_pictured)
 
     def pictures() -> BlockPictures:
