@@ -38,6 +38,7 @@ from fastevals.show.gate.data import Pinned, Sizes
 from fastevals.show.report.against import CountedSide, RowsSide
 from fastevals.show.report.costs import costed_rows
 from fastevals.show.report.intervals import (
+    BUDGET,
     IntervalPlan,
     PredictedRows,
     ScoredRows,
@@ -54,7 +55,6 @@ UNPAIRED = (
     "reference"
 )
 MANY_ROWS = 1000  # rows of the rarer class that are enough for normal estimates, if the data are large
-BUDGET = 1_000_000_000  # rows x models x replicates that are drawn: 7 s of CPU; larger data resample cells
 
 
 class EvidenceSettings(NamedTuple):

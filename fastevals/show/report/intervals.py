@@ -38,7 +38,10 @@ PROBABILITY_COLUMNS = columns_of("scores", of="probabilities")  # for models who
 CELLS_COLUMNS = columns_of("scores", of="cells")
 
 RESAMPLES = 1999
-BUDGET = 12_000_000_000  # rows x models x replicates of a report by default: 7 ns of CPU each, 84 s
+# Rows x models x replicates that are drawn by default, at 7 ns of CPU each. Larger data resample cells, which takes a
+# few seconds for any number of rows, and intervals keep their widths to about 3 % (`python -m benches.cell_widths`).
+BUDGET = 1_000_000_000
+BUDGET_WITHOUT_CELLS = 12_000_000_000  # of clusters, of costs that differ by row, and of predictions
 REPLICATES_IN_TREND, FEWEST_IN_TREND = 75_000, 199  # bootstrap replicates of all values of a trend; of each
 REPLICATES_OF_CLASSES = 40_000  # of all rankings of a class against the rest, in cells: 0.4 ms of CPU each
 
@@ -206,13 +209,17 @@ class ModelPair(NamedTuple):
 
 
 def as_plan(
-    n_resamples: int | None, confidence_level: float, rng: Any, reference: str | None = None
+    n_resamples: int | None, confidence_level: float, rng: Any, reference: str | None = None, *, has_cells: bool = False
 ) -> IntervalPlan | None:
-    """Check the options and return them; None if no intervals are wanted. `reference` is one of the models, or None."""
+    """Check the options and return them; None if no intervals are wanted.
+
+    `reference` is one of the models, or None. `has_cells` says whether the data can be resampled in cells.
+    """
     level = check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
     seed = seed_number(option("rng"), rng)
     if n_resamples is None:
-        return IntervalPlan(level, RESAMPLES, BUDGET, seed, reference=reference)
+        budget = BUDGET if has_cells else BUDGET_WITHOUT_CELLS
+        return IntervalPlan(level, RESAMPLES, budget, seed, reference=reference)
     number = check_integer(option("n_resamples"), n_resamples, low=0, high=MAX_RESAMPLES)
     plan = IntervalPlan(level, number, None, seed, reference=reference)
     if not plan.n_resamples:

@@ -234,7 +234,10 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     check_trend(options, roles)
     by_row = _has_cost_columns(options)
     with naming_rows(own.line, dropping()):
-        plan = as_plan(options.n_resamples, options.confidence_level, options.rng, options.reference)
+        has_cells = options.groups is None and not by_row
+        plan = as_plan(
+            options.n_resamples, options.confidence_level, options.rng, options.reference, has_cells=has_cells
+        )
         rule = _threshold_rule(options)
         measure = Measure(roles, rule, plan, n_pictured, options.progress, options.gain_table, is_trend=options.trend)
         if options.against is not None:

@@ -159,7 +159,7 @@ def test_errors_that_one_side_lacks_are_not_compared(monkeypatch: pytest.MonkeyP
 
 def test_large_data_have_fewer_replicates_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     roles, _ = KINDS["numbers"]
-    monkeypatch.setattr("fastevals.show.report.intervals.BUDGET", 240 * 2 * 300)
+    monkeypatch.setattr("fastevals.show.report.intervals.BUDGET_WITHOUT_CELLS", 240 * 2 * 300)
     larger = day(2, 360)
     report = fastevals.report(TODAY, against=larger, **roles)
     assert of(report) == of(fastevals.report(TODAY, against=larger, n_resamples=200, **roles))

@@ -16,7 +16,7 @@ from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delon
 from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals
-from fastevals.show.report.intervals import RESAMPLES, IntervalPlan, most_rows_drawn
+from fastevals.show.report.intervals import RESAMPLES, IntervalPlan, as_plan, most_rows_drawn
 from tests.show.report.test_report import error, report, report_json, write
 
 RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
@@ -320,7 +320,8 @@ def test_probabilities(value, text):
 @pytest.fixture
 def large(monkeypatch):
     """Make the embedded data count as large."""
-    monkeypatch.setattr(intervals, "BUDGET", 1796 * 1999)
+    for budget in ("BUDGET", "BUDGET_WITHOUT_CELLS"):
+        monkeypatch.setattr(intervals, budget, 1796 * 1999)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
 
 
@@ -415,8 +416,10 @@ def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     assert "not resampled" not in report(capsys, "--by", "fold", *TWO)
 
 
-def test_default_budget_is_enough_for_two_million_rows_of_three_models():
-    assert IntervalPlan(0.95, RESAMPLES, intervals.BUDGET, 0).for_blocks([10**7], 3).most_drawn >= 2_000_000
+def test_default_budget_is_enough_for_160_000_rows_of_three_models_or_two_million_in_clusters():
+    for has_cells, least in ((True, 160_000), (False, 2_000_000)):
+        plan = as_plan(None, 0.95, 0, has_cells=has_cells)
+        assert least <= plan.for_blocks([10**7], 3).most_drawn < 1.1 * least
 
 
 @given(st.lists(st.integers(1, 50), max_size=12), st.integers(0, 300))

@@ -168,7 +168,7 @@ def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
 def test_fewer_replicates_where_the_budget_is_not_enough(monkeypatch: Any) -> None:
     from fastevals.show.report import intervals
 
-    monkeypatch.setattr(intervals, "BUDGET", 400 * N * 2)
+    monkeypatch.setattr(intervals, "BUDGET_WITHOUT_CELLS", 400 * N * 2)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     found = fastevals.report(number_columns(), target="y", pred=["a", "b"])
     assert found.blocks[0].n_resamples == 400

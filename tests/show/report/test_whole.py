@@ -108,7 +108,7 @@ def test_every_door_says_that_it_has_all_rows() -> None:
 def test_it_has_the_draws_that_other_blocks_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     monkeypatch.setattr(intervals, "BUDGET", 500 * 1999)
-    plan = as_plan(None, 0.95, 0).for_blocks([100, 140], 1)
+    plan = as_plan(None, 0.95, 0, has_cells=True).for_blocks([100, 140], 1)
     assert plan.for_whole([100, 140], 1).most_drawn == 260
     assert plan.for_whole([100, 140], 1).draws(240)
     assert not plan.for_whole([100, 170], 1).draws(270)
