@@ -127,6 +127,8 @@ TITLES = {
     "report_by": "report of 3 models by 10 folds",
     "report_values": "report of 3 models, no intervals",
     "report_memory": "peak memory of a report of 3 models, no intervals",
+    "report_page": "page of a report of 3 models, after the report",
+    "report_page_size": "size of this page",
     "cold_report": "first report, nothing compiled yet",
     "memory": "extra memory of an AUC",
     "summary_update": "summary of rows in 2^18 ranges, validation included",
@@ -237,6 +239,8 @@ FIGURES: dict[str, Figure] = {
     for figure in (
         Figure("roc_auc", "np.sort", M, at_most=0.85),
         Figure("roc_auc", "np.sort", 10 * M, at_most=0.85),
+        Figure("roc_auc", "np.copy", M),
+        Figure("roc_auc", "np.copy", 10 * M),
         Figure("roc_auc", "np.sort", M, threads=1),
         Figure("roc_auc", "np.sort", 10 * M, threads=1),
         *(Figure("roc_auc", "np.sort", 10 * M, at_most=1.3, kind=kind) for kind in HARD_SCORES),
@@ -251,6 +255,7 @@ FIGURES: dict[str, Figure] = {
         Figure("roc_auc", "polars-ds", M),
         Figure("roc_auc", "torchmetrics", M),
         Figure("everything", "np.sort", 10 * M, at_most=4.0),
+        Figure("everything", "np.copy", 10 * M),
         Figure("everything", "scikit-learn", M),
         Figure("weighted_roc_auc", "np.argsort", 10 * M, at_most=0.6),
         Figure("weighted_roc_auc", "np.bincount twice", M, at_most=3.0, kind="scores of 2 decimals"),
@@ -394,15 +399,17 @@ FIGURES: dict[str, Figure] = {
         Figure("summary_size", rows=1000 * M, at_most=0.0008, unit="B/row"),
         *(
             figure
-            for rows, is_large in ((20 * M, False), (200 * M, True))
+            # Up to 2^26 rows are held in memory and read once.
+            for rows, exact, is_large in ((20 * M, 2.0, False), (60 * M, 2.0, True), (200 * M, 4.0, True))
             for figure in (
                 Figure("files_certified", "iter_batches", rows, at_most=1.7, is_large=is_large),
-                Figure("files_exact", "iter_batches", rows, at_most=4.0, is_large=is_large),
+                Figure("files_exact", "iter_batches", rows, at_most=exact, is_large=is_large),
                 Figure("files_report", rows=rows, at_most=60 * rows / (200 * M), unit="s", is_large=is_large),
             )
         ),
         Figure("files_gate", "report", 10 * M, at_most=1.0),
         Figure("summaries_gate", rows=10 * M, at_most=0.5, unit="s"),
+        *(Figure(f"files_{name}_memory", rows=20 * M, unit="B/row") for name in ("certified", "exact", "report")),
         Figure("files_certified_memory", rows=200 * M, at_most=0.75, unit="B/row", is_large=True),
         Figure("files_exact_memory", rows=200 * M, at_most=5.0, unit="B/row", is_large=True),
         Figure("files_report_memory", rows=200 * M, at_most=7.5, unit="B/row", is_large=True),
@@ -424,5 +431,7 @@ FIGURES: dict[str, Figure] = {
         Figure("report_by", rows=10 * M, at_most=20, unit="s"),
         Figure("report_values", "pyarrow", 10 * M, at_most=2.0),
         Figure("report_memory", "pyarrow", 10 * M, at_most=1.3, unit="B/row"),
+        Figure("report_page", rows=M, at_most=3.0, unit="s"),
+        Figure("report_page_size", rows=M, at_most=0.4, unit="B/row"),
     )
 }

@@ -397,6 +397,7 @@ COMPARISONS = installed(
 # Work that serves as a unit of time; its results are not compared.
 YARDSTICKS: dict[str, Setup] = {
     "np.sort": lambda data: lambda: np.sort(data.s),
+    "np.copy": lambda data: lambda: (np.copy(data.y), np.copy(data.s)),
     "np.bincount twice": lambda data: _two_counts(data),
     "np.argsort": lambda data: lambda: np.argsort(data.s),
     "np.sort(axis=1)": lambda data: _sort_rows(data.s[: data.rows // DOCUMENTS * DOCUMENTS].reshape(-1, DOCUMENTS)),

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import fastevals
 from benches.data import Data
 from benches.peers import Call, Setup, installed
 
@@ -122,6 +124,13 @@ print({column: array.size for column, array in zip(columns, arrays)})
 """
 
 
+def _columns(data: Data) -> dict[str, Any]:
+    """Return the columns of a report."""
+    rng = np.random.default_rng([data.rows, 16])
+    chances = (1 / (1 + np.exp(2 - data.s + noise * rng.standard_normal(data.rows))) for noise in (0, 0.3, 0.6))
+    return {LABEL: data.y, **dict(zip(MODELS, chances, strict=True)), FOLD: rng.integers(0, FOLDS, data.rows)}
+
+
 def _file(data: Data) -> str:
     """Write the rows to a Parquet file."""
     import pyarrow
@@ -129,10 +138,7 @@ def _file(data: Data) -> str:
 
     path = Path(_folder().name) / f"{data.rows}.parquet"
     if not path.exists():
-        rng = np.random.default_rng([data.rows, 16])
-        chances = (1 / (1 + np.exp(2 - data.s + noise * rng.standard_normal(data.rows))) for noise in (0, 0.3, 0.6))
-        columns = {LABEL: data.y, **dict(zip(MODELS, chances, strict=True)), FOLD: rng.integers(0, FOLDS, data.rows)}
-        parquet.write_table(pyarrow.table(columns), path)
+        parquet.write_table(pyarrow.table(_columns(data)), path)
     return str(path)
 
 
@@ -160,6 +166,12 @@ def _read(*, memory: bool = False) -> Setup:
     return _command(READ, "FILE", LABEL, *MODELS, memory=memory)
 
 
+def _page(data: Data) -> Callable[[], float]:
+    """Write a report's page; return its bytes."""
+    report = fastevals.report(_columns(data), label=LABEL, score=MODELS, n_resamples=0)
+    return lambda: float(len(report.to_html().encode()))
+
+
 PROCESSES = installed(
     {
         "import": {
@@ -171,6 +183,8 @@ PROCESSES = installed(
         "report": {"fastevals": _report()},
         "report_by": {"fastevals": _report("--by", FOLD)},
         "report_values": {"fastevals": _report("--resamples", "0"), "pyarrow": _read()},
+        "report_page": {"fastevals": _page},
+        "report_page_size": {"fastevals": _page},
         "report_memory": (
             {"fastevals": _report("--resamples", "0", memory=True), "pyarrow": _read(memory=True)} if LINUX else {}
         ),

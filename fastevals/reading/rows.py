@@ -425,8 +425,11 @@ class RowReader(ColumnReader):
                 if any(True for _ in self.rows(piece)):
                     break
 
-    def rows(self, piece: Piece) -> Iterator[Rows]:
-        """Yield the rows of a piece; raise at its end if they differ from an earlier reading."""
+    def rows(self, piece: Piece, *, hashed: bool = True) -> Iterator[Rows]:
+        """Yield the rows of a piece; raise at its end if they differ from an earlier reading.
+
+        Rows that are read only once need no checksums: pass `hashed=False`.
+        """
         n_kept = n_weightless = 0
         checksums = [[0] * len(self.scores)]
         for place, arrays in self.checked(piece):
@@ -441,13 +444,14 @@ class RowReader(ColumnReader):
                 n_weightless += flags.size - rows.flags.size
             n_kept += rows.flags.size
             if rows.flags.size:
-                checksums.append(rows.checksums())
+                if hashed:
+                    checksums.append(rows.checksums())
                 yield rows
         found = joined_checksums(checksums)
         with self._lock:  # only if the piece was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
-            if self._checksums.setdefault(piece.name, found) != found:
+            if hashed and self._checksums.setdefault(piece.name, found) != found:
                 raise ValueError(f"{piece.name} has changed: its rows differ from the first time it was read")
             self._weightless[piece.name] = n_weightless
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_union, sorted_unique
+from fastevals._execution import run
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer, names_keywords
 from fastevals._validation.arrays import as_thresholds, check_finite, exact_floats
@@ -31,6 +32,8 @@ from fastevals.scale.tasks import CountClassScores, probability_columns
 
 __all__ = ["class_scores_summary", "ranking", "ranking_summary"]
 
+ROWS_HELD = 1 << 26  # most rows that are held in memory to be read only once
+HELD_BYTES = 18  # memory per row and model while rows are held and sorted
 POSITIVES_SHARE = 1 / 4  # share of free memory for the scores of positives, by default
 
 
@@ -105,18 +108,20 @@ def ranking(
     pos_label : label, optional
         The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     exact : bool, optional
-        If true, scan twice; all numbers equal those computed in memory. If false, read a sample and scan once; numbers
-        are `Certified` if there are more distinct scores than cells. By default true if data can be read repeatedly and
-        weights are integers.
+        If true, all numbers equal those computed in memory: rows are held in memory, or read twice. If false, read a
+        sample and scan once; numbers are `Certified` if there are more distinct scores than cells. By default true if
+        data can be read repeatedly and weights are integers.
     cells : int
         Approximate number of score ranges, if the ranking is not exact.
     at : float or array-like, optional
-        Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and, if
-        all scores of positives fit in memory, at these scores; at other thresholds, counts raise an error or have
-        bounds.
+        Thresholds at which counts are always exact. If rows are not held, an exact ranking also has exact counts at 0,
+        0.01, ..., 1 and, if all scores of positives fit in memory, at these scores; at other thresholds, counts raise
+        an error or have bounds.
     memory : int or str, optional
-        Bytes, such as ``"1GB"``, that the scores of positives may take, at 44 bytes each. If the scores need more, rows
-        are counted in several ranges of scores, with one scan each. By default a quarter of the free memory.
+        Bytes, such as ``"1GB"``, for rows or scores, by default a quarter of the free memory. Up to 67 million rows
+        without weights are held and read once if they fit, at 18 bytes each per model and if their number is known
+        (Parquet files, tables and frames). Otherwise only the scores of positives are held, at 44 bytes each. If these
+        need more, rows are counted in several ranges of scores, with one scan each.
     on_missing_label : {"raise", "drop"}
         Whether rows without a label raise an error or are left out.
     on_invalid : {"raise", "drop"}
@@ -129,10 +134,10 @@ def ranking(
     Returns
     -------
     Ranking or CertifiedRanking, or a dict of them by model
-        Objects with the methods of a `Ranking`. In an exact ranking, `break_even_point`, `equal_error_rate` and
-        `threshold_for` with a quota may scan again, to find a threshold between two adjacent positive scores; copies
-        and pickled rankings can't scan.
-        Metrics of probabilities are available if at most one negative lies between any two scores with known counts.
+        Objects with the methods of a `Ranking`. If rows were not held, `break_even_point`, `equal_error_rate` and
+        `threshold_for` with a quota of an exact ranking may scan again, to find a threshold between two adjacent
+        positive scores; copies and pickled rankings can't scan. Metrics of probabilities are then available if at most
+        one negative lies between any two scores with known counts.
 
     Raises
     ------
@@ -342,6 +347,8 @@ def exact_rankings(
     reader: RowReader, thresholds: NDArray[np.uint64], *, memory: int | None, progress: bool
 ) -> dict[str, Ranking | CertifiedRanking]:
     """Return the exact ranking of each model."""
+    if (rankings := held_rankings(reader, memory=memory, progress=progress)) is not None:
+        return {**rankings}
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
     rows = block.n_positives, block.n_negatives
@@ -362,6 +369,41 @@ def exact_rankings(
     scans.count([block], done)
     for k, curve in curves.items():
         found[models[k]] = curve.ranking(block.highest[k], rows, reader.classes, reader.weighs_rows, block.known_sums)
+    return found
+
+
+def held_rankings(reader: RowReader, *, memory: int | None, progress: bool) -> dict[str, Ranking] | None:
+    """Read rows once and rank them; None if they have weights, or if they may need more than `memory`."""
+    pieces, n_rows, models = reader.files.pieces, reader.files.n_rows, range(len(reader.scores))
+    if n_rows is None or n_rows > ROWS_HELD or reader.weight is not None:
+        return None
+    if memory is not None and HELD_BYTES * n_rows * len(models) > memory:
+        return None
+    reader.learn()
+    flags, scores = np.empty(n_rows, np.uint8), [np.empty(n_rows) for _ in models]
+    starts = np.cumsum([0, *(piece.n_rows or 0 for piece in pieces)]).tolist()
+
+    def read(number: int) -> int:
+        stop = starts[number]
+        for rows in reader.rows(pieces[number], hashed=False):
+            start, stop = stop, stop + rows.flags.size
+            flags[start:stop] = rows.flags
+            for k in models:
+                scores[k][start:stop] = rows.scores[k]
+        return stop
+
+    reader.files.check_unchanged()
+    stops = run(read, range(len(pieces)), progress=progress)
+    reader.files.check_unchanged()
+    if sum(reader.n_rows.values()) < n_rows:  # some rows are left out
+        kept = np.concatenate([np.arange(*ends) for ends in zip(starts, stops, strict=False)] or [np.arange(0)])
+        flags = flags[kept]
+        scores = [each[kept] for each in scores]
+    if not flags.size:
+        raise reader.no_rows()
+    found = {}
+    for name in reader.scores:
+        found[name] = Ranking._of_flags(flags, scores.pop(0), reader.classes)
     return found
 
 

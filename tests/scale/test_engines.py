@@ -88,6 +88,19 @@ def test_scores_of_too_many_positives_do_not_travel(monkeypatch: Any) -> None:
             assert FLOATS.decode(np.array([each.highest], np.uint64)) == COLUMNS[where[1]].max()
 
 
+def test_many_positives_of_few_distinct_scores_are_not_sorted_into_ranges(monkeypatch: Any) -> None:
+    positive = COLUMNS["y"] == 1
+    distinct = np.unique(COLUMNS["q"][positive]).size
+    assert 10 * distinct < positive.sum()
+    monkeypatch.setattr(rankings, "MOST_BROADCAST", distinct)
+    monkeypatch.setattr(LocalFrame, "by_range", None)
+    found = LOCAL.ranking(FRAME, label="y", score="q", exact=True)
+    assert found.roc_auc() == Ranking(COLUMNS["y"], COLUMNS["q"]).roc_auc()
+    monkeypatch.setattr(rankings, "MOST_BROADCAST", distinct - 1)
+    with pytest.raises(TypeError, match="not callable"):
+        LOCAL.ranking(FRAME, label="y", score="q", exact=True)
+
+
 def test_thresholds_that_are_asked_for_are_exact() -> None:
     found = LOCAL.ranking(FRAME, label="y", score="p", cells=16, at=[0.25, 0.5])
     expected = Ranking(COLUMNS["y"], COLUMNS["p"]).confusion_at([0.25, 0.5])

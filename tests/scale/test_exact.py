@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -42,6 +42,14 @@ def of_frame(case: Case) -> Any:
     table = table_of(case)
     half = table.num_rows // 2
     return LOCAL.ranking(LocalFrame([table.slice(0, half), table.slice(half)]), exact=True, **asked(case))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_held() -> Iterator[None]:
+    """Read even few rows in two scans; `test_held.py` tests rows that are held in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "ROWS_HELD", -1)
+        yield
 
 
 def table_of(case: Case) -> Any:

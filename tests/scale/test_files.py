@@ -9,7 +9,7 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,14 @@ pq = pytest.importorskip("pyarrow.parquet")
 ds = pytest.importorskip("pyarrow.dataset")
 
 MODELS = ("a", "b", "c")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_held() -> Iterator[None]:
+    """Read even few rows in two scans; `test_held.py` tests rows that are held in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "ROWS_HELD", -1)
+        yield
 
 
 def table_of(n: int, seed: int = 0, positives: float = 0.1) -> Any:

@@ -143,13 +143,7 @@ class Ranking(BaseRanking):
             self._set_counts(count_by_score(scores, np.where(positive, copies, 0), np.where(positive, 0, copies)))
             return
         if sample_weight is None:
-            counts = count_ties(labels, scores)
-            if counts is None:
-                split = split_by_class(labels, scores)
-                self._split, self._counts, self._doubled_u = split, None, split.doubled_u
-                self.n_positives, self.n_negatives = split.n_pos, split.n_neg
-            else:
-                self._set_counts(counts)
+            self._rank(labels, scores)
             return
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=labels.values, sample_weight=weights)
@@ -160,6 +154,24 @@ class Ranking(BaseRanking):
         self._split, self._doubled_u = None, None
         self._counts, self.n_positives = weighted_threshold_counts(labels, scores, weights)
         self.n_negatives = scores.size - self.n_positives
+
+    @classmethod
+    def _of_flags(cls, flags: NDArray[np.uint8], scores: NDArray[Any], classes: Classes) -> Ranking:
+        """Rank rows of two named classes, whose flags are 1 for positives and 0 for negatives."""
+        ranking = cls.__new__(cls)
+        ranking.pos_label, ranking._neg_label = classes.pos_label, classes.labels[0]
+        ranking._rows_repeat, ranking._squared = False, None
+        ranking._rank(BinaryLabels(flags, 1, 0), scores)
+        return ranking
+
+    def _rank(self, labels: BinaryLabels, scores: NDArray[Any]) -> None:
+        counts = count_ties(labels, scores)
+        if counts is None:
+            split = split_by_class(labels, scores)
+            self._split, self._counts, self._doubled_u = split, None, split.doubled_u
+            self.n_positives, self.n_negatives = split.n_pos, split.n_neg
+        else:
+            self._set_counts(counts)
 
     def _set_counts(self, counts: ThresholdCounts) -> None:
         self._split, self._counts, self._doubled_u = None, counts, _doubled_u_of(counts)

@@ -152,10 +152,10 @@ class Engine:
         pos_label : label, optional
             The positive class: by default 1 for labels 0/1, -1/1 and booleans.
         exact : bool
-            If true, count rows at and between the scores of the positives, which are sent to every worker; if there are
-            more than 4 million such scores, rows are sorted into score ranges instead. Weights must be integers. Rows
-            are read more than once, and a frame that changes between two passes raises an error: call ``persist()``
-            first if the frame has a random column, or a source that is rewritten.
+            If true, count rows at and between the distinct scores of the positives, which are sent to every worker.
+            Only if there are more than 4 million distinct scores are rows shuffled, into ranges of scores. Weights must
+            be integers. Rows are read more than once, and a frame that changes between two passes raises an error: call
+            ``persist()`` first if the frame has a random column, or a source that is rewritten.
         cells : int
             Approximate number of score ranges, if the ranking is not exact.
         at : float or array-like, optional
