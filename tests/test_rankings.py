@@ -6,7 +6,8 @@ import copy
 import math
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from enum import IntEnum
 from functools import cache
 from typing import Any
@@ -48,12 +49,21 @@ def summary(scores: Any, cells: int) -> RankingSummary:
     return made
 
 
-def by_parquet(**options: Any) -> Any:
+@contextmanager
+def nothing_held() -> Iterator[None]:
+    """Read even few rows of files in two scans."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fastevals.scale.parquet.ROWS_HELD", -1)
+        yield
+
+
+def by_parquet(*, held: bool = False, **options: Any) -> Any:
     from fastevals.scale import parquet
 
     pa = pytest.importorskip("pyarrow")
     y, p, q = rows()
-    return parquet.ranking(pa.table({"y": y, "p": p, "q": q}), label="y", **options)
+    with nullcontext() if held else nothing_held():
+        return parquet.ranking(pa.table({"y": y, "p": p, "q": q}), label="y", **options)
 
 
 def by_engine(**options: Any) -> Any:
@@ -98,6 +108,7 @@ SUBJECTS: dict[str, tuple[Callable[[], Any], Known]] = {
     "member of ClassRankings": (member_of_classes, Known.EACH),
     "summary.ranking()": (lambda: summary(rows()[1], 2**10).ranking(), Known.EACH),
     "summary.ranking(), ranges": (lambda: summary(rows()[2], 64).ranking(), Known.RANGES),
+    "parquet.ranking, held rows": (lambda: by_parquet(score="p", held=True), Known.EACH),
     "parquet.ranking": (lambda: by_parquet(score="q"), Known.POSITIVES),
     "parquet.ranking, few scores": (lambda: by_parquet(score="p"), Known.EACH),
     "parquet.ranking, several scans": (lambda: by_parquet(score="p", memory="4KB"), Known.RANGES),
@@ -316,7 +327,8 @@ def ranked(y: Any, s: Any, *, weight: Any = None, **options: Any) -> Any:
     pa = pytest.importorskip("pyarrow")
     columns = {"y": y, "s": s} | ({} if weight is None else {"w": weight})
     given = {} if weight is None else {"sample_weight": "w"}
-    return fe.scale.parquet.ranking(pa.table(columns), label="y", score="s", **given, **options)
+    with nothing_held():
+        return fe.scale.parquet.ranking(pa.table(columns), label="y", score="s", **given, **options)
 
 
 def test_rows_are_counted_with_any_weights() -> None:
