@@ -422,5 +422,6 @@ def summaries(
     reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
 ) -> dict[str, RankingSummary]:
     """Return the summary of each model, from one scan and a sample."""
-    (block,) = count_scores(reader, thresholds, cells=cells, progress=progress).blocks.values()
+    counted = count_scores(reader, thresholds, cells=cells, progress=progress, with_probabilities=False)
+    (block,) = counted.blocks.values()
     return block.summaries

@@ -577,6 +577,7 @@ def count_scores(
     *,
     cells: int,
     progress: bool,
+    with_probabilities: bool = True,
     largest_weight: float | None = None,
     before: ScoresSummary | None = None,
     store: Callable[[ScoresSummary], None] | None = None,
@@ -591,6 +592,8 @@ def count_scores(
     cells : int
         Approximate number of ranges of each model's scores.
     progress : bool
+    with_probabilities : bool
+        Whether to also keep the counts that metrics of probabilities need.
     largest_weight : float, optional
         The largest possible row weight; by default the largest weight among these rows.
     before : ScoresSummary, optional
@@ -608,7 +611,7 @@ def count_scores(
         largest_weight = _largest_weight(reader)
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
     grids = _fit_to_files(reader, cells, thresholds) if fitted else {}
-    counting = Counting(cells, thresholds, grids, largest_weight)
+    counting = Counting(cells, thresholds, grids, largest_weight, with_probabilities)
     whole = count_in_rounds(reader, partial(counting.count, reader, progress=progress), before, store)
     whole.share_labels()
     return whole
