@@ -341,6 +341,7 @@ class RowReader(ColumnReader):
         self._weightless: dict[str, int] = {}
         self._parts: dict[Any, None] = {}  # values that divide rows, as read
         self.n_rows: dict[str, int] = {}  # rows kept, by piece
+        self.reads_again = True  # rows that are read only once need no checksums
         self._checksums: dict[str, list[int]] = {}
 
     @property
@@ -425,11 +426,8 @@ class RowReader(ColumnReader):
                 if any(True for _ in self.rows(piece)):
                     break
 
-    def rows(self, piece: Piece, *, hashed: bool = True) -> Iterator[Rows]:
-        """Yield the rows of a piece; raise at its end if they differ from an earlier reading.
-
-        Rows that are read only once need no checksums: pass `hashed=False`.
-        """
+    def rows(self, piece: Piece) -> Iterator[Rows]:
+        """Yield the rows of a piece; raise at its end if they differ from an earlier reading."""
         n_kept = n_weightless = 0
         checksums = [[0] * len(self.scores)]
         for place, arrays in self.checked(piece):
@@ -444,14 +442,14 @@ class RowReader(ColumnReader):
                 n_weightless += flags.size - rows.flags.size
             n_kept += rows.flags.size
             if rows.flags.size:
-                if hashed:
+                if self.reads_again:
                     checksums.append(rows.checksums())
                 yield rows
         found = joined_checksums(checksums)
         with self._lock:  # only if the piece was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
-            if hashed and self._checksums.setdefault(piece.name, found) != found:
+            if self.reads_again and self._checksums.setdefault(piece.name, found) != found:
                 raise ValueError(f"{piece.name} has changed: its rows differ from the first time it was read")
             self._weightless[piece.name] = n_weightless
 

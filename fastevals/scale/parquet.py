@@ -384,14 +384,15 @@ def held_rankings(reader: RowReader, *, memory: int | None, progress: bool) -> d
     starts = np.cumsum([0, *(piece.n_rows or 0 for piece in pieces)]).tolist()
 
     def read(number: int) -> int:
-        stop = starts[number]
-        for rows in reader.rows(pieces[number], hashed=False):
+        stop: int = starts[number]
+        for rows in reader.rows(pieces[number]):
             start, stop = stop, stop + rows.flags.size
             flags[start:stop] = rows.flags
             for k in models:
                 scores[k][start:stop] = rows.scores[k]
         return stop
 
+    reader.reads_again = False
     reader.files.check_unchanged()
     stops = run(read, range(len(pieces)), progress=progress)
     reader.files.check_unchanged()
