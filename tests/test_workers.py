@@ -37,7 +37,8 @@ def test_each_file_with_tests_is_in_one_share(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_each_test_runs_once_even_after_a_crash(folder: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "--doctest-modules", "-rA", "tests"]
+    options = ["-n", "2", "--dist", "loadfile", "-m", "not slow", "--doctest-modules", "-rA"]
+    command = [sys.executable, "-m", "pytest", *options, "tests"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     ran = [line for line in done.stdout.splitlines() if line.startswith(("PASSED", "FAILED"))]

@@ -86,7 +86,8 @@ class Workers:
         """Tell a worker its files, before it starts."""
         config = node.config
         places = [Path(os.path.abspath(config.invocation_params.dir / name)) for name in config.args]  # as pytest's
-        if config.option.dist == "loadfile" and all(place.exists() for place in places):  # no single tests
+        usual = config.option.dist == "loadfile" and config.option.markexpr == "not slow"
+        if usual and all(place.exists() for place in places):  # no single tests
             if not self.divided:
                 self.shares, self.divided = shares(places, node.workerinput["workercount"]), True
             node.workerinput["own_files"] = self.shares.pop(0)
