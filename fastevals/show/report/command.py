@@ -49,7 +49,7 @@ differences, and p, are simultaneous (max-T). Thresholds maximise F1 or minimise
 cost, and each replicate chooses them again. "-" means undefined, such as 0/0.
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
-N_KERNELS = 50  # that a first run compiles, about
+N_KERNELS = 28  # that a first run compiles, about
 OTHER_KINDS = ("pred", "target", "probabilities", "queries", "qrels", "cells")  # than scores: options that tell
 
 
