@@ -154,7 +154,9 @@ def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) 
 def internal_subjects() -> dict[str, Any]:
     """Return results of calls whose class is internal."""
     table = pa.table(COLUMNS)
-    ranking = parquet.ranking(table, **SCORES)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "ROWS_HELD", -1)
+        ranking = parquet.ranking(table, **SCORES)
     summary = LOCAL.group_summary(LocalFrame([table]), **SCORES, by="g")
     folds = fastevals.RankingFolds.from_scores(COLUMNS["y"], COLUMNS["s"], np.arange(60) % 2)
     return {

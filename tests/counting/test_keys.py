@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from fastevals import grouped_auc
 from fastevals.counting.groups import code_groups
 from fastevals.counting.keys import as_group_keys
+from tests.strategies import BOUNDED
 
 
 class Grade(enum.Enum):
@@ -124,6 +125,7 @@ COLUMN = st.sampled_from(
 )
 
 
+@BOUNDED
 @given(st.lists(COLUMN, min_size=2, max_size=4), st.data())
 def test_several_columns_are_tuples_in_order(columns: list[list[Any]], data: st.DataObject) -> None:
     n = data.draw(st.integers(1, 30))

@@ -54,7 +54,7 @@ def test_results_that_have_finite_numbers_give_some() -> None:
     empty = {name for name in MAKE if not made(name).to_scalars()}
     assert empty == {
         "certified values", "cost of one class", "decision", "delong of one class", "effects", "estimate",
-        "reliability", "results", "results with missing cells", "roc of one class", "undefined point",
+        "reliability", "roc of one class", "undefined point",
     }  # fmt: skip
 
 

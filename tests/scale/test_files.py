@@ -159,7 +159,7 @@ def test_intervals_of_cells_are_those_of_memory(
 
 
 def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intervals, "BUDGET", 1000)
+    monkeypatch.setattr(intervals, "BUDGET_WITHOUT_CELLS", 1000)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     path = write(tmp_path / "rows.parquet", table_of(2000))
     found = report(path, n_resamples=None, score=["a", "b"], groups="land", memory="30kB")

@@ -357,7 +357,7 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
 
     columns = {name: DIGITS[name][:600] for name in ("label", "logistic", "fold")}
     path = written(tmp_path, columns)
-    monkeypatch.setattr(intervals, "BUDGET", 500 * 1999)
+    monkeypatch.setattr(intervals, "BUDGET_WITHOUT_CELLS", 500 * 1999)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     grouped = {"label": "label", "score": "logistic", "groups": "fold"}
     flags = ["--label", "label", "--score", "logistic", "--group", "fold"]

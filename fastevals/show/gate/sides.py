@@ -39,6 +39,7 @@ from fastevals.show.report.against import CountedSide, RowsSide
 from fastevals.show.report.costs import costed_rows
 from fastevals.show.report.intervals import (
     BUDGET,
+    BUDGET_WITHOUT_CELLS,
     IntervalPlan,
     PredictedRows,
     ScoredRows,
@@ -189,8 +190,12 @@ class Scored(MeasuredSide):
     def _costs(self) -> CostEvidence:
         settings = self.settings
         return CostEvidence(
-            costed_rows(self.rows), settings.costs, settings.bootstrap, BUDGET, progress=settings.progress
-        )  # fmt: skip
+            costed_rows(self.rows),
+            settings.costs,
+            settings.bootstrap,
+            BUDGET_WITHOUT_CELLS,
+            progress=settings.progress,
+        )
 
     @cached_property
     def _measured(self) -> Measured | CellsEvidence:

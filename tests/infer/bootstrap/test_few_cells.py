@@ -95,11 +95,12 @@ def test_few_cells_are_drawn_as_they_are() -> None:
     ]
 
 
-def test_every_door_gives_the_same_numbers(tmp_path: Path) -> None:
+def test_every_door_gives_the_same_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count at positives alone; reports and calls draw the same, from memory and from files."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     from fastevals.scale.parquet import ranking
 
+    monkeypatch.setattr("fastevals.scale.parquet.ROWS_HELD", -1)
     rng = np.random.default_rng(3)
     y = rng.random(40_000) < 0.1
     p = 1 / (1 + np.exp(2 - rng.normal(size=y.size) - y))
