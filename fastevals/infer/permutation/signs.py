@@ -200,9 +200,10 @@ def permutation_among(
     sizes = np.abs(values).sum(axis=1)
     rows = pairs + np.array([0, 0 if a is b else len(a)])
     rounding = (values.shape[1] / (GROUP * WORD) + 4 * GROUP) * EPSILON
+    size = max(1, VALUES_PER_TASK // n)  # pairs per task
 
     def measure(start: int) -> tuple[Floats, Floats, Floats]:
-        part = slice(start, start + max(1, VALUES_PER_TASK // n))
+        part = slice(start, start + size)
         values, exponent, dropped = paired_differences(a[pairs[part, 0]], b[pairs[part, 1]])
         sums, absolute = values.sum(axis=1), np.abs(values).sum(axis=1)
         limits = np.ldexp(EXTREMENESS[alternative](sums) - TIE_TOLERANCE * absolute, exponent - unit)
@@ -211,7 +212,7 @@ def permutation_among(
         errors = np.where(few, math.inf, errors + np.finfo(np.float64).tiny)
         return scaled_mean(sums, n, exponent), limits - errors, limits + errors
 
-    parts = run(measure, range(0, len(pairs), max(1, VALUES_PER_TASK // n)), compiles=True)
+    parts = run(measure, range(0, len(pairs), size), compiles=True)
     means, least, most = (np.concatenate(part) for part in zip(*parts, strict=True))
     shared = np.flatnonzero(np.isfinite(most))
     if shared.size <= len(values):
