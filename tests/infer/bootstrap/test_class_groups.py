@@ -110,7 +110,7 @@ def test_draws_depend_on_the_key_only() -> None:
     y, models = data(300, 3)
     few, many = (sample_of(y, models, coarse=True).replicates(n, KEY) for n in (70, 130))
     for one, other in zip(few, many, strict=True):
-        np.testing.assert_array_equal(one, other[:70])
+        np.testing.assert_allclose(one, other[:70], rtol=1e-14)  # BLAS may add in another order
 
 
 @pytest.mark.parametrize(
