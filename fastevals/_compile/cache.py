@@ -19,7 +19,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -28,9 +28,10 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from llvmlite.binding import parse_bitcode
 from numba.core import config
 from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
+from numba.core.compiler import CompileResult, compile_result
 from numba.core.runtime.nrt import rtsys
 
 from fastevals._compile.ahead import start_wanted
@@ -248,6 +249,11 @@ def _read(path: Path) -> bytes | None:
     return payload
 
 
+def _stored(name: str) -> bytes | None:
+    """Return the payload of the first file of this name; None if there is none."""
+    return next(filter(None, (_read(folder / name) for folder in folders())), None)
+
+
 def _write(path: Path, payload: bytes) -> None:
     """Replace a file atomically, so that concurrent readers see all of it or nothing."""
     why = _refusal(path.parent)  # recreates the folder if it is gone
@@ -304,19 +310,18 @@ class KernelCache(NullCache):  # type: ignore[misc]
                 todo.extend(called)
         return sorted(found.values())
 
-    def _file(self, signature: Any, codegen: Any) -> str:
+    def _file(self, signature: Any, codegen: Any, *, linked: bool = False) -> str:
         settings = [getattr(config, name, None) for name in SETTINGS]
         key = VERSIONS, settings, codegen.magic_tuple(), signature, self._fingerprints()
         function = self._kernel.py_func
         readable = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-        return f"{readable}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
+        return f"{readable}{'~' if linked else '-'}{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the code compiled for a signature; None if it must be compiled."""
         rtsys.initialize(target_context)  # the rest of numba's compiler is loaded only to compile, which takes 0.2 s
         try:
-            name = self._file(sig, target_context.codegen())
-            payload = next(filter(None, (_read(folder / name) for folder in folders())), None)
+            payload = _stored(self._file(sig, target_context.codegen()))
             if payload:
                 return CompileResult._rebuild(target_context, *pickle.loads(payload))
         except Exception:  # compiling again repairs anything
@@ -327,13 +332,40 @@ class KernelCache(NullCache):  # type: ignore[misc]
             note_missing(lambda: sum(1 for _ in sizes([folder])))
         return None
 
+    def load_linked(self, arguments: Any, target_context: Any) -> Any:
+        """Load LLVM's code, which kernels link that call this one; None if it must be compiled."""
+        codegen = target_context.codegen()
+        try:
+            name, code, described, signature = pickle.loads(_stored(self._file(arguments, codegen, linked=True)) or b"")
+            library = codegen.create_library(name)
+            library._final_module = parse_bitcode(code)
+        except Exception:
+            return None
+        library._finalized = True
+        return compile_result(
+            library=library, fndesc=described, signature=signature, entry_point=object(), objectmode=False
+        )
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store the code compiled for a signature, unless a kernel's bytecode or constants have changed since."""
+        if not data.library.has_dynamic_globals:
+            self._save(lambda: self._file(sig, data.codegen), data._reduce)
+
+    def save_linked(self, arguments: Any, data: Any) -> None:
+        """Store what `load_linked` loads."""
+
+        def contents() -> tuple[Any, ...]:
+            data.fndesc.typemap = data.fndesc.calltypes = None  # may not be picklable, as in CompileResult._reduce
+            return data.library.name, data.library._get_module_for_linking().as_bitcode(), data.fndesc, data.signature
+
+        self._save(lambda: self._file(arguments, data.library.codegen, linked=True), contents)
+
+    def _save(self, file: Callable[[], str], contents: Callable[[], Any]) -> None:
         try:
-            if data.library.has_dynamic_globals or self._fingerprints() != self._fingerprints(again=True):
+            if self._fingerprints() != self._fingerprints(again=True):
                 return
-            name = self._file(sig, data.codegen)
-            payload = pickle.dumps(data._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
+            name = file()
+            payload = pickle.dumps(contents(), protocol=pickle.HIGHEST_PROTOCOL)
         except Exception:  # the compiled code in memory still works
             return
         try:

@@ -7,12 +7,14 @@ import gc
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import numba
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.sigutils import normalize_signature
 
 from fastevals._compile.cache import KernelCache
 from fastevals._compile.interpreted import interpreted
@@ -27,8 +29,77 @@ def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> C
     if compiled is function:  # the JIT is switched off
         return interpreted(function)
     compiled._cache = KernelCache(compiled)
-    compiled.compile = _patient(compiled.compile)
+    _Compile(compiled)
     return compiled  # type: ignore[no-any-return]
+
+
+# Kernels that kernels call ------------------------------------------------------------------------------------------
+
+
+class _Compile:
+    """Compiles a kernel for calls from Python, or for the kernels that call it.
+
+    Callers link it as LLVM's code. They need no machine code and no wrapper for Python, which take a third longer.
+    """
+
+    def __init__(self, dispatcher: Any) -> None:
+        self.dispatcher = dispatcher
+        self.for_python, self.find_template = dispatcher.compile, dispatcher.get_call_template
+        self.is_called_by_kernel = False
+        self.linked: set[tuple[Any, ...]] = set()  # types of arguments that it is compiled for, but only for callers
+        dispatcher.compile = _patient(self.compile)
+        dispatcher.get_call_template = self.get_call_template  # which numba asks for when it compiles a caller
+        dispatcher._compiler._customize_flags = self.customize
+
+    def get_call_template(self, arguments: Any, keywords: Any) -> Any:
+        with global_compiler_lock:
+            self.is_called_by_kernel = True
+            try:
+                return self.find_template(arguments, keywords)
+            finally:
+                self.is_called_by_kernel = False
+
+    def compile(self, signature: Any) -> Any:
+        with global_compiler_lock:
+            arguments = tuple(normalize_signature(signature)[0])
+            if self.is_called_by_kernel:
+                if arguments not in self.dispatcher.overloads:
+                    self.link(arguments)
+                return self.dispatcher.overloads[arguments].entry_point
+            if arguments in self.linked:
+                self.linked.remove(arguments)
+                del self.dispatcher.overloads[arguments]
+            return self.for_python(signature)
+
+    def link(self, arguments: tuple[Any, ...]) -> None:
+        kernel, target = self.dispatcher, self.dispatcher.targetctx
+        result = kernel._cache.load_linked(arguments, target)
+        if result is None:
+            result = kernel._cache.load_overload(arguments, target)
+            if result is not None:
+                kernel.add_overload(result)
+        if result is None:
+            with kernel._compiling_counter:
+                result = kernel._compiler.compile(arguments, None)
+            result = result._replace(entry_point=object())  # by which callers find it
+            result.library._finalize_final_module = partial(_finish, result.library)
+            kernel._cache.save_linked(arguments, result)
+        if arguments not in kernel.overloads:
+            kernel.overloads[arguments] = result
+            self.linked.add(arguments)
+        target.insert_user_function(result.entry_point, result.fndesc, [result.library])
+
+    def customize(self, flags: Any) -> Any:
+        if self.is_called_by_kernel:
+            flags.no_compile = flags.no_cpython_wrapper = True
+        return flags
+
+
+def _finish(library: Any) -> None:
+    """Do what numba does at the end of a library, without machine code."""
+    library._finalize_dynamic_globals()
+    library._verify_declare_only_symbols()
+    library._finalized = True
 
 
 # Ctrl-C -------------------------------------------------------------------------------------------------------------

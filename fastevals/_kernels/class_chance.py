@@ -16,7 +16,10 @@ def draw_bins(columns, bins, likeliest, predicted, keys, below, off):
     draws are made while a row's probabilities are at hand; `below` is scratch for their sums up to each class.
     """
     n_classes = columns.shape[0]
-    off[:] = -predicted
+    for draw in range(keys.size):
+        for k in range(predicted.shape[0]):
+            for b in range(predicted.shape[1]):
+                off[draw, k, b] = -predicted[k, b]
     counter = UNIT_64
     for i in range(columns.shape[1]):
         total = 0.0

@@ -10,16 +10,16 @@ MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float except its sign
 
 @kernel
 def count_outside(keys, first, low, high, counts):
-    """Add the numbers of keys below `first`, equal to `low` and equal to `high` to the three entries of `counts`."""
+    """Add the numbers of keys below `first`, equal to `low` and equal to `high` to the three rows of counts[3, 1]."""
     before, at_low, at_high = 0, 0, 0
     for i in range(keys.size):
         key = keys[i] & MAGNITUDE
         before += key < first
         at_low += key == low
         at_high += key == high
-    counts[0] += before
-    counts[1] += at_low
-    counts[2] += at_high
+    counts[0, 0] += before
+    counts[1, 0] += at_low
+    counts[2, 0] += at_high
 
 
 @kernel
@@ -37,7 +37,7 @@ def keep_between(keys, first, span, kept, found):
 def collect(errors, low, high, counts, inside, found):
     """Append the absolute errors strictly between `low` and `high` to inside[found:]; return the new end.
 
-    Also adds the numbers of errors up to `low`, equal to `low` and equal to `high` to the three entries of `counts`.
+    Also adds the numbers of errors up to `low`, equal to `low` and equal to `high` to the three rows of `counts`.
     A `low` below zero excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like
     the floats, so one comparison of integers checks both ends, which is 2x faster.
     """

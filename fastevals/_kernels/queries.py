@@ -87,8 +87,6 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
         start = stop - 1
         while start > 0 and keys[start - 1] == keys[stop - 1]:
             start -= 1
-        if split:
-            rows[start:stop].sort()
         for i in range(start, stop):
             gain = gains[np.int64(rows[i])]
             if gain != 0.0 and split:

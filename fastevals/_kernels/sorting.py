@@ -303,7 +303,7 @@ def sort_bits(keys, floats, cells):
     Keys that span a quarter of all keys or more, as those of scores of both signs do, are first parted in the middle.
     `floats` is working memory as wide as `keys` and as long as `keys`, or as `scratch_rows` returns; `cells` has at
     least 64 elements. A cell of many keys is sorted over its own range, so each level sorts by the next lower bits, and
-    the time is never quadratic.
+    the time is never quadratic. The function calls itself in two places only: each takes half a second to compile.
     """
     m = keys.size
     if m <= INSERTED_ROWS:
@@ -313,22 +313,23 @@ def sort_bits(keys, floats, cells):
     if high - low <= np.uint64(1):  # rows of one score, in two classes
         fill_two(keys, low, high)
         return
+    room_of_keys = floats.view(keys.dtype)
     frequent, pair = frequent_pair(keys) if m > MANY else (False, low)
-    if frequent:
-        start, stop = part_at_pair(keys, pair, floats.view(keys.dtype))
-        sort_bits(keys[:start], floats, cells)
-        sort_bits(keys[stop:], floats, cells)
-        return
-    if high - low >= np.uint64(1) << np.uint64(8 * keys.itemsize - 2):  # such offsets are not bits of finite floats
-        start = part_at(keys, low + ((high - low) >> np.uint64(1)), floats.view(keys.dtype))
-        sort_bits(keys[:start], floats, cells)
-        sort_bits(keys[start:], floats, cells)
+    wide = high - low >= np.uint64(1) << np.uint64(8 * keys.itemsize - 2)  # such offsets are no bits of finite floats
+    if frequent or wide:
+        below, above = 0, 0
+        if frequent:
+            below, above = part_at_pair(keys, pair, room_of_keys)
+        else:
+            below = above = part_at(keys, low + ((high - low) >> np.uint64(1)), room_of_keys)
+        for side in range(2):
+            sort_bits(keys[above:] if side else keys[:below], floats, cells)
         return
     many = m > PIECE_ROWS
     if many and cells.size < 2 * FEW_CELLS:  # so that cells of cells of cells never run out of cells
         cells = np.empty(CELLS, np.int32)
     half = cells.size // 2 if many else 0
-    coarse = split_keys(keys, low, high, floats.view(keys.dtype), cells[:half]) if many else np.uint64(0)
+    coarse = split_keys(keys, low, high, room_of_keys, cells[:half]) if many else np.uint64(0)
     n_cells = np.int64((high - low) >> coarse) + 1 if many else 1
     finer = cells[half:]
     floor, top = low, high
@@ -345,16 +346,14 @@ def sort_bits(keys, floats, cells):
                 c += 1
             top = high if c == n_cells else low + ((np.uint64(c) << coarse) - np.uint64(1))
         piece, space = keys[start:stop], floats[start:stop]
+        source, room = (room_of_keys[start:stop], piece.view(floats.dtype)) if many else (piece, space)
         start = stop
-        source, room = piece, space
-        if many:
-            source, room = space.view(keys.dtype), piece.view(floats.dtype)
+        shift, deepest = np.uint64(63), DEEP + 1  # of a piece that is not sorted yet: all keys are in one cell
         if piece.size <= (INSERTED_ROWS if many else 0) or piece.size > PIECE_ROWS:
             for i in range(piece.size):
                 piece[i] = source[i]
-            sort_bits(piece, space, finer)
-            continue
-        shift, deepest = sort_piece(source, piece, floor, top, room, finer)
+        else:
+            shift, deepest = sort_piece(source, piece, floor, top, room, finer)
         left = 0
         while deepest > DEEP and shift > np.uint64(0) and left < piece.size:
             cell = (piece[left] - floor) >> shift
@@ -368,7 +367,7 @@ def sort_bits(keys, floats, cells):
 
 @kernel
 def sort_pairs(keys, weights, scratch, weight_scratch, cells):
-    """Do what `sort_keys` does, and move a weight with each key."""
+    """Do what `sort_keys` does, and move a weight with each key; equal keys keep their order."""
     m = keys.size
     if m > INSERTED_ROWS:
         low, high = range_of(keys)

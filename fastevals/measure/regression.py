@@ -56,7 +56,7 @@ class ErrorsAroundMedian(NamedTuple):
 
 def empty_outside(weighted: bool) -> NDArray[Any]:
     """Return zeros to which a kernel adds the numbers, or weights, of the errors outside a bracket."""
-    return np.zeros((5, 2)) if weighted else np.zeros(3, dtype=np.int64)
+    return np.zeros((5, 2)) if weighted else np.zeros((3, 1), dtype=np.int64)
 
 
 def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
@@ -94,7 +94,7 @@ def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) 
 
 def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
     """Return the middle two of n errors (twice the same if n is odd); -inf or inf for one outside the bracket."""
-    before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
+    before, at_low, at_high = np.sum([part.outside for part in parts], axis=(0, 2)).tolist()
     if bracket[0] == bracket[1]:
         at_high = 0  # the same errors as at the low end
     inside = np.concatenate([part.inside for part in parts])
