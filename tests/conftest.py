@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -69,12 +69,28 @@ UNTIL = float(os.environ.get("FASTEVALS_TEST_UNTIL", "inf"))  # seconds since 19
 LEFT_OUT = "left out: no time was left"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the file that the commit's hash selects, and continue from there."""
+    """Mark the cases that a default run leaves out; start with the file that the commit's hash selects."""
+    leave_cases_out(items)
     files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
     if files:
         start = FIRST % len(files)
         items[:] = [test for tests in files[start:] + files[:start] for test in tests]
+
+
+def leave_cases_out(items: list[pytest.Item]) -> None:
+    """Mark all but a few cases of a test as slow, where its marker ``cases`` says how many a default run needs."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("cases"):
+            cases[item.parent, getattr(item, "originalname", item.name)].append(item)
+    for tests in cases.values():
+        (n,) = tests[0].get_closest_marker("cases").args
+        kept = {k * len(tests) // n for k in range(n)}  # evenly spread
+        for k, test in enumerate(tests):
+            if k not in kept:
+                test.add_marker("slow")
 
 
 @pytest.hookimpl(tryfirst=True)

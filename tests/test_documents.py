@@ -44,6 +44,7 @@ LONG = (
 SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("page", quick(documents.PAGES, *SHORT), ids=lambda page: page.name)
 def test_the_code_of_a_page_gives_what_stands_below_it(page: Path, tmp_path: Path) -> None:
     assert documents.rewritten(page, tmp_path) == page.read_text(encoding="utf-8")

@@ -89,6 +89,7 @@ def test_each_thread_has_its_workspace(threads: int) -> None:
     assert sum(space["used"] for space in made) == 50
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("bad", [0, 3, 500])
 def test_an_error_is_raised_and_stops_the_others(threads: int, bad: int) -> None:
@@ -290,6 +291,7 @@ def test_what_a_late_thread_takes_up_is_waited_for(no_threads: threading.Event) 
         assert run(task, range(5)) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_what_no_thread_takes_up_is_not_kept(no_threads: threading.Event) -> None:
     class Data:
         pass

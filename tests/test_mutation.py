@@ -77,6 +77,7 @@ def test_the_mutants_of_a_file_and_of_a_line():
     assert {mutant.room for mutant in found} == {"measure"}
 
 
+@pytest.mark.slow
 def test_equivalents_are_mutants_of_the_lines_that_are_there():
     known, gone = equivalents(), stale()
     for file in {file for file, _, _ in known}:

@@ -464,6 +464,7 @@ def complaint(call: Callable[[Any], Any], value: Any) -> str | None:
     return None
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("entry", TAKE_ARRAYS)
 def test_odd_arrays_work_or_raise_one_clear_line(entry: str) -> None:
     odd = dict(ODD_ARRAYS)

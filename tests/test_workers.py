@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import leave_cases_out
 from tests.workers import shares
 
 FILES = {
@@ -49,3 +50,15 @@ def test_each_test_runs_once_even_after_a_crash(folder: Path) -> None:
         ["PASSED", "tests/test_many.py::test_one"],
         ["PASSED", "tests/test_many.py::test_two"],
     ]
+
+
+def test_a_default_run_needs_some_cases_evenly_spread(request: pytest.FixtureRequest) -> None:
+    def case(name: str, n: int | None) -> pytest.Item:
+        item = pytest.Function.from_parent(request.node.parent, name=name, originalname=name[:1], callobj=case)
+        if n is not None:
+            item.add_marker(pytest.mark.cases(n))
+        return item
+
+    items = [case(f"{name}[{k}]", n) for k in range(7) for name, n in (("a", 3), ("b", 9), ("c", None))]
+    leave_cases_out(items)
+    assert [item.name for item in items if item.get_closest_marker("slow")] == ["a[1]", "a[3]", "a[5]", "a[6]"]

@@ -142,6 +142,7 @@ def test_a_page_needs_the_markers_in_order():
         with_section(f"{end} {start}", "bench", "new")
 
 
+@pytest.mark.slow
 def test_pages_are_up_to_date():
     assert commands.main(["pages", "--check"]) == 0
 

@@ -130,6 +130,7 @@ def test_a_report() -> None:
     assert len(scalars) == np.isfinite(rows[["value", "low", "high", "bound_low", "bound_high", "pvalue"]]).sum().sum()
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("by", "options", "where"),
     [

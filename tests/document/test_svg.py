@@ -168,6 +168,7 @@ FOUND = {  # the texts, in addition to names
 }
 
 
+@pytest.mark.cases(5)
 @pytest.mark.filterwarnings("ignore:Glyph", "ignore:no installed font")
 @pytest.mark.parametrize(
     "case",

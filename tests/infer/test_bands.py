@@ -96,6 +96,7 @@ def rankings_of_rows_drawn(stratified):
     return [Ranking(y[rows], s[rows]).counts for rows in drawn]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("stratified", [True, False])
 def test_percentiles_of_rows_drawn_anew(curve, stratified):
@@ -107,6 +108,7 @@ def test_percentiles_of_rows_drawn_anew(curve, stratified):
     np.testing.assert_allclose(band.high, high, atol=0.04)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("stratified", [True, False])
 def test_the_same_bits_at_any_number_of_threads(curve, stratified):

@@ -54,6 +54,7 @@ def same(ours: Any, theirs: Any) -> bool:
     return np.array_equal(ours, theirs, equal_nan=True)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("asked", [OF_SUMS, METRICS], ids=["sums", "median"])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_replicates_are_those_of_a_plain_loop(design: str, asked: list[str]) -> None:
@@ -68,6 +69,7 @@ def test_replicates_are_those_of_a_plain_loop(design: str, asked: list[str]) -> 
         np.testing.assert_allclose(replicates_of(found, name), expected[name], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("asked", [OF_SUMS, METRICS], ids=["sums", "median"])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_models_estimate_is_that_of_bootstrap_to_the_bit(design: str, asked: list[str]) -> None:
@@ -256,6 +258,7 @@ def test_frames_arrays_and_integers() -> None:
     assert (named.labels, named.pos_label) == (None, None)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_threads_and_number_of_resamples(design: str) -> None:
     n = 70_000  # two chunks

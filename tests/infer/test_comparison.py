@@ -34,6 +34,7 @@ def replicates_of(result, name) -> np.ndarray:
     return np.stack([each.bootstrap_distribution for each in result[name].estimates.values()], axis=1)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "options",
     [{}, {"stratified": True}, {"groups": True}, {"sample_weight": True}, {"groups": True, "sample_weight": True}],
@@ -71,6 +72,7 @@ def test_models_share_the_rows_that_are_drawn(options):
             np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize("reference", [None, "b"])
 def test_max_t(alternative, reference):

@@ -74,6 +74,7 @@ def test_two_classes_give_the_auc_however_they_are_averaged():
         assert found.covariance.item() == pytest.approx(covariance.item(), rel=1e-12)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("average", "name"), [("macro", "roc_auc"), ("hand_till", "hand_till")])
 def test_standard_errors_are_those_of_the_bootstrap(average, name):
     y, p = data(1500, 4, seed=3)

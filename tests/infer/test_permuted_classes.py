@@ -35,6 +35,7 @@ def value(y: Any, p: Any, spec: Any) -> float:
     return float(found)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 @pytest.mark.parametrize("spec", METRICS, ids=str)
 def test_all_swaps_are_enumerated(spec):

@@ -36,6 +36,7 @@ def of_shares(k: Any, n: Any, **options: Any) -> Interval:
 # Against SciPy --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("method", METHODS)
 def test_against_scipy(method: Any, alternative: Any) -> None:

@@ -134,6 +134,7 @@ def test_coordinates_have_standard_errors_of_one():
         assert (chance * (at - mean) ** 2).sum() == pytest.approx(1, abs=0.05)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("curve", CURVES)
 def test_the_default_holds_the_band_between_its_places(curve):
     for ranking in (example(), example(digits=0), example(60, shift=3.0)):

@@ -33,6 +33,7 @@ def values(con, query: str, table: pa.Table) -> np.ndarray:
     return np.array([np.nan if each is None else each for (each,) in found])
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("call", "metric"),
     [

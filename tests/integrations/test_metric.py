@@ -143,6 +143,7 @@ print(*sorted({{name.partition(".")[0] for name in sys.modules.keys() - before}}
     assert done.stdout.split() == ["fastevals"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", ["polars", "torch"])
 def test_an_integration_that_loads_its_tool_says_how_to_install_it(name: str) -> None:
     code = f"import sys; sys.modules[{name!r}] = None; import fastevals.integrations.{name}"

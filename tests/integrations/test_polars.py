@@ -70,6 +70,7 @@ def metrics_of_one_column() -> list[MetricSpec]:
     return [each for each in found if str(each) != "cost"]  # it needs a matrix of costs
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("metric", metrics_of_one_column(), ids=str)
 def test_a_group_has_the_metric_of_its_rows(metric, weighted) -> None:

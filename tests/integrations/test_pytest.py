@@ -110,6 +110,7 @@ def test_errors_are_not_failures(call, message) -> None:
         call()
 
 
+@pytest.mark.slow
 def test_frames_of_fastevals_are_hidden_from_the_report_of_a_failure(tmp_path) -> None:
     (tmp_path / "test_model.py").write_text(
         "from fastevals.integrations.pytest import assert_metric\n"

@@ -32,6 +32,7 @@ LOGISTIC = LogisticRegression()
 FOREST = RandomForestClassifier(5, random_state=0)
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize(
     ("model", "y", "ours", "theirs"),
     [
@@ -103,6 +104,7 @@ def test_a_search_by_several_metrics() -> None:
     assert repr(pickle.loads(pickle.dumps(search)).scoring["auc"]) == "scorer(roc_auc)"
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("y", "ours", "theirs"),
     [

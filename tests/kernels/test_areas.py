@@ -86,6 +86,7 @@ def _sixty_digits() -> Any:
 SIZES = [(1, 3), (2, 1), (5, 2), (30, 5), (30, 10**6), (200, 10**12)]
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(("n", "largest"), SIZES)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_roc_area_of_whole_counts_is_exact(n: int, largest: int, dtype: Any) -> None:
@@ -114,6 +115,7 @@ def test_roc_area_is_scaled_by_powers_of_two(power: int) -> None:
     )
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("n", "largest"), SIZES)
 @pytest.mark.parametrize("weights", [False, True])
 def test_precision_recall_areas_against_fractions(n: int, largest: int, weights: bool) -> None:
@@ -126,6 +128,7 @@ def test_precision_recall_areas_against_fractions(n: int, largest: int, weights:
             assert abs(exact(kernel(fps, tps, 1.0)) - expected) <= expected * Fraction(3, 2**53), kernel
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("n", "largest"), SIZES)
 @pytest.mark.parametrize("weights", [False, True])
 def test_davis_goadrich_area_against_sixty_digits(n: int, largest: int, weights: bool) -> None:

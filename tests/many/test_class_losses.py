@@ -79,6 +79,7 @@ def test_values_are_those_of_scikit_learn():
         assert classes.confusion_matrix().labels.tolist() == np.unique(names).tolist()
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.uint64, np.float16, np.float32, np.longdouble])
 def test_hard_labels_of_any_type_are_probabilities(dtype):
     y = np.array([0, 1, 2, 1, 0])
@@ -91,6 +92,7 @@ def test_hard_labels_of_any_type_are_probabilities(dtype):
     assert classes.confusion_matrix().accuracy() == 0.8
 
 
+@pytest.mark.slow
 def test_many_classes_and_long_columns_go_through_all_blocks():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 300, 5000)

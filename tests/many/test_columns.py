@@ -138,6 +138,7 @@ def test_weighted_columns(case: Case) -> None:
 MIXED = [*RANKING_METRICS, "brier_score", metric("f1", best="f1"), metric("recall", threshold=0.5)]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROWS_TOGETHER", 2000)

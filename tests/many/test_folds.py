@@ -285,6 +285,7 @@ def test_equal_folds_are_one(method, average):
         np.testing.assert_allclose(ours, theirs, rtol=1e-14)
 
 
+@pytest.mark.cases(10)
 @every_average
 @FEWER
 @given(st.lists(unweighted, min_size=2, max_size=4), st.randoms(use_true_random=False))

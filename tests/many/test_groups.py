@@ -123,6 +123,7 @@ OF_COUNTS = ["average_precision", "ks_statistic", "equal_error_rate", "equal_err
              metric("precision", recall=0.3), metric("precision", n_predicted=9)]  # fmt: skip
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("each", OF_COUNTS, ids=str)
 def test_metrics_of_counts_have_the_bits_of_a_ranking(each: Any) -> None:
     rng = np.random.default_rng(10)
@@ -133,6 +134,7 @@ def test_metrics_of_counts_have_the_bits_of_a_ranking(each: Any) -> None:
     np.testing.assert_array_equal(found.values, expected)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_over_groups_of_any_size(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counted_groups, "ROWS_PER_TASK", 500)

@@ -337,6 +337,7 @@ def test_more_models_than_a_byte_counts(m: int) -> None:
 # The same from any form of input ----------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("observed", ["none", "each model's"])
 @pytest.mark.parametrize("options", ALL)
 def test_any_number_of_threads_gives_the_same_bits(options: dict[str, Any], observed: str) -> None:
@@ -413,6 +414,7 @@ CLASS_FORMS: dict[str, Any] = {
 }
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize(
     ("options", "form"), [(options, form) for options in ALL for form in (FORMS if options is ALL[0] else CLASS_FORMS)]
 )

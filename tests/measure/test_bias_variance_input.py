@@ -234,6 +234,7 @@ def on_disk(folder: Path, shape: tuple[int, int], loss: str) -> Iterator[Any]:
         path.unlink()
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("loss", ["squared", "zero_one"])
 @pytest.mark.parametrize("m", [4, 40])
 def test_memory_beyond_the_input_does_not_depend_on_the_number_of_models(loss: str, m: int, tmp_path: Path) -> None:

@@ -431,6 +431,7 @@ def large(weight: float | None) -> tuple[ThresholdCounts, np.ndarray, np.ndarray
     return Ranking(y, p, **options).counts, y, p
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("weight", [None, 0.1, 1e-300, 1e300])
 def test_sums_over_many_blocks_are_accurate(weight):
     counts, y, p = large(weight)

@@ -114,6 +114,7 @@ SCORES_OF = {
 }
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("kind", SCORES_OF)
 @pytest.mark.parametrize("n_parts", [1, 2, 3, 8, 37])
 def test_parts_add_up_to_the_whole(kind: str, n_parts: int) -> None:

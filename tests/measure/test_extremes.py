@@ -68,6 +68,7 @@ def exact_best(name: str, y: Any, s: Any, costs: tuple[int, int] = (1, 1)) -> An
 # Ties -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize("name", OF_CELLS)
 def test_ties_are_told_exactly(name):
     rng = np.random.default_rng(0)
@@ -115,6 +116,7 @@ def steps_of(y: Any, s: Any, dtype: Any) -> tuple[NDArray[Any], NDArray[Any], ND
     return positives, negatives, (positives > 0) & (negatives > 0)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("dtype", [np.int64, np.float64])
 def test_replicates_take_the_same_threshold(dtype):
     rng = np.random.default_rng(2)
@@ -325,6 +327,7 @@ def test_where_positives_count_for_nothing_only_predicting_none_holds():
     assert curve.holds(1.0) == (0.25, 1.0)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("scale", [1e-320, 1e-165, 1e-160, 1e160, 1e307])
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5, 0.0]])
 def test_squares_of_any_size(scale, weights):

@@ -47,6 +47,7 @@ def values(y: Any, s: Any, asked: list[Any], **options: Any) -> dict[str, Any]:
     return dict(zip(parse_metrics(asked), sample.estimates(), strict=True))
 
 
+@pytest.mark.slow
 @BOUNDED
 @given(st.integers(0, 10**6), st.booleans())
 def test_values_are_those_of_the_definitions(seed: int, weighted: bool) -> None:
@@ -121,6 +122,7 @@ def test_a_draw_has_the_metrics_of_copied_rows(grouped: bool, weighted: bool) ->
             np.testing.assert_allclose(mine[number], expected, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("form", ["csr_array", "csc_array", "coo_array", "csr_matrix", "coo_matrix"])
 def test_sparse_matrices_are_those_of_their_dense_forms(form: str) -> None:
     y, s = data(60)

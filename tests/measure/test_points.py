@@ -40,6 +40,7 @@ def with_counts(labels: Any, scores: Any) -> Ranking:
     return ranking
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("make", [Ranking, with_counts])
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("name", SCORES)

@@ -504,6 +504,7 @@ def test_counts_of_parts_are_those_of_all_rows(case, n_parts):
     assert_same_values(Ranking.from_threshold_counts(ThresholdCounts.merge(counted)), whole)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("scale", [0.3, 1000.0, 2.0**-500, 1e-300, 1e300])
 def test_the_unit_of_the_weights_does_not_matter(scale):
     rng = np.random.default_rng(8)

@@ -151,6 +151,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.cases(16)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [LARGE, LARGE - 1])
 @pytest.mark.parametrize("order", ORDERS)

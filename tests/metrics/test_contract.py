@@ -98,6 +98,7 @@ def test_sparse_where_scikit_learn_takes_none(name):
             assert isinstance(raised.value, TypeError)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_masked_values(name):
     names = arrays_of(name)

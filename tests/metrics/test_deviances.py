@@ -40,6 +40,7 @@ def numbers(seed, n, power):
     return true, predicted, rng.random(n)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("power", POWERS)
 @pytest.mark.parametrize("n", quick([2, 30, 150_000], 30))
 def test_beside_scikit_learn(n, power):
@@ -81,6 +82,7 @@ def test_units(power):
         assert mean_tweedie_deviance(true * unit, predicted * unit, power=power) == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("power", [*POWERS, 1 + 1e-9, 1.499, 2 - 1e-9, 2 + 1e-9])
 def test_deviances_to_their_last_digits(power):
     rng = np.random.default_rng(5)
@@ -94,6 +96,7 @@ def test_deviances_to_their_last_digits(power):
     assert mean_poisson_deviance([1.0], [1 + 1e-9]) == pytest.approx(1.0000001643e-18, rel=1e-9)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("power", [1, 1.3, 1.5, 1.7, 2, 2.5, 3])
 def test_numbers_of_all_sizes(power):
     """Test ratios that overflow, or nearly, and neighbouring floats near the limits."""

@@ -116,6 +116,7 @@ def test_scorers_of_averages_need_no_positive_label(in_place: bool) -> None:
 AVERAGED = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_door_to_averages_of_text_labels_gives_numbers(average: str, n_classes: int) -> None:
@@ -163,6 +164,7 @@ DISPLAYS = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_displays_run_on_ours(name: str, ours_give: Any) -> None:
     pytest.importorskip("matplotlib").use("Agg")

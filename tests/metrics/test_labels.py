@@ -162,6 +162,7 @@ def test_of_the_positive_class(name: str, seed: int) -> None:
         compare(name, true, predicted, pos_label=pos_label, **options)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_report(seed: int) -> None:
     rng, true, predicted, options = draw(seed)

@@ -53,6 +53,7 @@ def at_thresholds(*args: Any, **options: Any) -> tuple[Any, Any, list[str]]:
     return values, thresholds, [str(each.message) for each in seen]
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", AT_ONCE)
 @FEWER
 @given(case=cases())
@@ -71,6 +72,7 @@ def test_at_once_as_one_by_one(name, case):
                 assert len(warned) == len(texts)  # one warning for all thresholds
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("name", AT_ONCE)
 @FEWER
 @given(case=cases(weights=(0.0, 0.25, 0.5, 1.0, 2.0)))

@@ -18,6 +18,7 @@ ALPHAS = (0, 0.0, 0.1, 0.25, 0.29, 0.5, 0.57, 0.9, 1, 1.0)
 ALPHA_METRICS = ("mean_pinball_loss", "d2_pinball_score")
 
 
+@pytest.mark.cases(25)
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("n", [2, 3, 10, 101])
 def test_every_alpha(n, alpha):
@@ -63,6 +64,7 @@ def of_many_rows():
     yield "integers", (10 * normal).astype(np.int64)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "kind", quick(dict(of_many_rows()), "normal", "ties", "one value", "a sample that misleads", "integers")
 )

@@ -77,6 +77,7 @@ def test_areas_and_curves_of_random_rows(name, levels):
         beside(name, labels, scores, sample_weight=weights)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("name", THINNED)
 def test_points_left_out(name, drop):

@@ -30,6 +30,7 @@ def indicators(seed, n=60, k=4):
     return rng.integers(0, 2, (n, k)), rng.integers(0, 9, (n, k)) / 9, rng.random(n) + 0.01
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("average", ["macro", "micro", "weighted", None])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_class_against_the_rest(seed, average):
@@ -96,6 +97,7 @@ def test_labels_that_no_row_has_or_all_have(name, average):
     beside(name, np.zeros((3, 2), dtype=int), scores[:3, :2], average=average)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", AREAS)
 def test_averages_over_many_rows_are_those_of_each(name):
     rng = np.random.default_rng(9)

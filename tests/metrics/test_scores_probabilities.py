@@ -29,6 +29,7 @@ def rows(seed, k, n=50):
     return codes, rng.multinomial(32, np.ones(k) / k, n) / 32, rng.random(n)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_two_classes(name, seed):
@@ -44,6 +45,7 @@ def test_two_classes(name, seed):
     beside("log_loss", np.ones(50, dtype=int), p[:, 1], labels=[0, 1])
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_many_classes(name, seed):

@@ -255,6 +255,7 @@ def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
         assert {*parallel(jobs)} == {original}  # in the same processes
 
 
+@pytest.mark.slow
 def test_cross_validation_in_workers() -> None:
     with metrics.in_place():
         found = cross_val_score(DummyClassifier(), X, Y, cv=3, scoring="roc_auc", n_jobs=2)
@@ -362,6 +363,7 @@ def in_place(
     return subprocess.run([sys.executable, *flags, "-c", start, *arguments], cwd=cwd, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_script_runs_on_ours(folder: Path) -> None:
     script = str(folder / "script.py")
     done = in_place(script, "3", "--more", cwd=folder.parent)

@@ -58,6 +58,7 @@ def numbers(seed, shape, name=""):
     return *(map(np.expm1, (true, predicted)) if name in LOG_ERRORS else (true, predicted)), weights
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", METRICS)
 def test_one_output(name, seed):
@@ -81,6 +82,7 @@ def test_many_outputs(name, seed, option):
     beside(name, np.asfortranarray(true), predicted.tolist(), multioutput=option, sample_weight=weights, rtol=1e-11)
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("name", METRICS)
 def test_many_rows(name):
     for shape in (300_000, (70_000, 4)):
@@ -89,6 +91,7 @@ def test_many_rows(name):
         beside(name, true, predicted, sample_weight=weights, rtol=1e-10)
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("name", [*METRICS, "max_error"])
 def test_many_calls_of_kernels(name, order, monkeypatch):

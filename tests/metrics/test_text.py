@@ -65,6 +65,7 @@ KINDS: dict[str, Callable[[list[str]], Any]] = {
 }
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("n", [1, 2, 9, 2 * ROWS_PER_BLOCK + 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_storage_is_read_as_the_same_labels(kind: str, n: int) -> None:
@@ -250,6 +251,7 @@ def test_text_that_compares_by_itself_is_told_apart_by_its_characters() -> None:
 # One long text -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("hold", [list, np.array, pd.Series], ids=["list", "objects", "pandas"])
 def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., Any]) -> None:
     n, long = 20_000, "x" * 5000  # with one width for all, 400 MB

@@ -58,6 +58,7 @@ def write(path: Path, table: Any) -> str:
     return str(path)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow"])
 @pytest.mark.parametrize("memory", [None, 300])
 def test_files_without_rows_are_counted(suffix: str, memory: int | None, tmp_path: Path) -> None:

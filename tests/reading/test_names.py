@@ -41,6 +41,7 @@ def blocks(data: Any, **options: Any) -> dict[Any, int]:
 # Groups -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(12)
 @ways
 @pytest.mark.parametrize(
     ("groups", "expected"),
@@ -267,6 +268,7 @@ GAPS = (
 )
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
     path = write(tmp_path, GAPS)

@@ -77,6 +77,7 @@ def blocks_of_a_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]
     return {str(options): blocks(path, score="s", **options) for options in OPTIONS}
 
 
+@pytest.mark.cases(8)
 @doors
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_a_report_of_any_source_takes_the_options_of_files(
@@ -85,6 +86,7 @@ def test_a_report_of_any_source_takes_the_options_of_files(
     assert blocks(DOORS[door](COLUMNS), score="s", **options) == blocks_of_a_file[str(options)]
 
 
+@pytest.mark.cases(2)
 @doors
 def test_rows_of_any_source_may_be_left_out(door: str) -> None:
     kept = [k for k in range(N) if k not in (3, 5)]

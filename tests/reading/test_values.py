@@ -144,6 +144,7 @@ NAMES = {
 }
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("kind", NAMES)
 def test_values_that_have_a_name_are_it_by_every_door(kind: str, tmp_path: Path) -> None:
     values, second = NAMES[kind]

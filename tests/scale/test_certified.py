@@ -77,6 +77,7 @@ def assert_certified(rows: Rows, spec: MetricSpec) -> bool:
     return False
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_the_rows_own_value_is_within(spec: MetricSpec) -> None:
     rng = np.random.default_rng(7)
@@ -100,6 +101,7 @@ def test_a_quota_at_cuts_has_the_recall_of_the_rows_within(quota: int) -> None:
     assert plain > 4
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("spec", [*filter(is_monotone, WHOLE)], ids=str)
 def test_a_monotone_metric_never_gets_worse_when_a_positive_moves_up(spec: MetricSpec) -> None:
     """Nor when a negative moves down. The registry says so, and certificates rely on it."""

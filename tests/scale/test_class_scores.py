@@ -113,6 +113,7 @@ def test_losses_and_matrices_are_those_of_memory_to_the_bit(spec: Any) -> None:
         np.testing.assert_array_equal(counted(y, p, n_parts).metric(spec), expected)
 
 
+@pytest.mark.cases(12)
 @pytest.mark.parametrize("spec", AREAS, ids=str)
 @pytest.mark.parametrize("cells", [256, 2**15])
 def test_bounds_contain_the_areas_of_memory(spec: Any, cells: int) -> None:
@@ -415,6 +416,7 @@ def test_two_classes_are_those_of_a_ranking() -> None:
     assert summary.matrix().counts.tolist() == ranking.confusion_at(0.5).counts.tolist()
 
 
+@pytest.mark.slow
 def test_many_classes_have_no_pairs() -> None:
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.full(300, 0.05), 900)

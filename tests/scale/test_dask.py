@@ -72,6 +72,7 @@ def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows:
     assert sum(each.n_samples for each in matrices.values()) == N
 
 
+@pytest.mark.slow
 def test_many_small_partitions_are_counted_exactly(rows: Any) -> None:
     some = rows.iloc[:2000]
     with dask.config.set(scheduler="synchronous"):

@@ -50,6 +50,7 @@ def width(found: Any) -> float:
     return found.high - found.low if isinstance(found, Certified) else 0.0
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("cells", [64, 4_096])
 @pytest.mark.parametrize("kind", SCORES)
 def test_bounds_contain_the_value_of_all_rows(kind: str, cells: int) -> None:

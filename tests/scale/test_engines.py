@@ -59,6 +59,7 @@ def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None)
         assert LOCAL.ranking(FRAME, label="y", score=score).roc_auc() == expected.roc_auc()
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("weight", [None, "w"])
 @pytest.mark.parametrize("most", [rankings.MOST_BROADCAST, 10])
 def test_exact_rankings_are_those_of_files(monkeypatch: Any, weight: str | None, most: int) -> None:

@@ -97,6 +97,7 @@ def same(found: Any, expected: Any) -> bool:
     return bool(np.array_equal(np.array(found, dtype=np.float64), np.array(expected, dtype=np.float64), equal_nan=True))
 
 
+@pytest.mark.cases(2)
 @every_way
 @weighted_or_not
 def test_points_and_curves_are_those_of_the_rows(exact: Callable[[Case], Any], weights: Any) -> None:

@@ -99,6 +99,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("memory", ["100kB", "9kB"], ids=["one range", "several ranges"])
 def test_a_stream_gives_the_report_of_memory(options: dict[str, Any], memory: str, tmp_path: Path) -> None:
@@ -168,6 +169,7 @@ def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeyp
     assert found["blocks"][0]["differences"] == []
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("kind", ["folder", "pattern", "paths", "dataset", "partitions", "arrow"])
 def test_many_files_are_one(kind: str, tmp_path: Path) -> None:
     table = table_of(2000)
@@ -282,6 +284,7 @@ def test_standard_input_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         report("-", score="a")
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1, 1], [1.5, 2.5]], ids=str)
 def test_labels_of_any_type(labels: list[Any], tmp_path: Path) -> None:
     table = table_of(1000)
@@ -373,6 +376,7 @@ def test_bounds_of_sorted_rows_are_as_close_as_cells_are_fine(kind: str, tmp_pat
 ORDERS = ["shuffled", "sorted", "descending", "sorted parts", "straddling parts"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("form", ["parquet", "table", "no statistics"])
 @pytest.mark.parametrize("order", quick(ORDERS, "shuffled", "straddling parts"))
 def test_bounds_of_many_row_groups_do_not_depend_on_the_order_of_rows(order: str, form: str, tmp_path: Path) -> None:
@@ -506,6 +510,7 @@ def csv_of(path: Path, columns: dict[str, list[Any]]) -> str:
     return str(path)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "late",
     [
@@ -821,6 +826,7 @@ def summarize(path: str, out: Path, *options: str) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = table_of(2000)
     whole = write(tmp_path / "all.parquet", table)

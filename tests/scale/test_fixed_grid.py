@@ -43,6 +43,7 @@ SCORES = {
 }
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("kind", SCORES)
 def test_the_certificate_is_narrow_and_contains_the_exact_value(kind) -> None:
     scores = SCORES[kind]
@@ -56,6 +57,7 @@ def test_the_certificate_is_narrow_and_contains_the_exact_value(kind) -> None:
     assert abs(ranking.roc_auc().value - exact.roc_auc()) < 1e-6
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("grid", GRIDS)
 def test_workers_add_up_to_all_rows_bit_for_bit(grid) -> None:
     scores, make = SCORES["drifting"], GRIDS[grid]

@@ -453,6 +453,7 @@ def test_there_is_room_for_what_zlib_packs() -> None:
             room.take(1)
 
 
+@pytest.mark.slow
 def test_pickles_of_summaries_name_them_alone() -> None:
     for make in EXAMPLES.values():
         summary = make()

@@ -63,6 +63,7 @@ def asked(y: Any, scores: Any, **point: Any) -> Any:
 # Sums over rows -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", ["ties", "prob"])
 def test_covariances_are_sums_over_rows_of_what_they_add(kind: str) -> None:
     y, scores = made(kind, 90, 3)
@@ -163,6 +164,7 @@ def test_models_that_rank_alike_differ_by_nothing() -> None:
             assert each[pairs.index(("a", "bent"))] == (0.0, (0.0, 0.0), 1.0), label
 
 
+@pytest.mark.slow
 def test_a_model_without_a_metric_spoils_no_other() -> None:
     y, scores = made("prob", 3000)
     scores["b"] = scores["b"] + 1
@@ -243,6 +245,7 @@ def test_cells_of_probabilities_stay_in_their_bins() -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_one_class_has_what_needs_no_other() -> None:
     for label in (0, 1):
         y, s = np.full(3000, label), np.random.default_rng(0).random(3000)
@@ -396,6 +399,7 @@ def test_weights_that_are_alike_change_nothing() -> None:
             assert one.pvalue == pytest.approx(other.pvalue, abs=0.03)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("scale", [1, 1e-6])
 def test_products_are_of_squared_weights(scale: float) -> None:
     y, scores = made("ties", 6000)

@@ -77,6 +77,7 @@ def run(block: str, folder: tuple[Path, float]) -> None:
         assert high - low < 1e-3
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(("kind", "block"), RECIPES)
 def test_a_recipe_gives_what_it_says(kind: str, block: str, folder: tuple[Path, float]) -> None:
     needed = {"spark": "pyspark", "sql": "sqlite3"}.get(kind, kind)
@@ -109,6 +110,7 @@ def test_all_code_is_run() -> None:
 # What it takes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_simulation() -> None:
     assert machines.page() == machines.PAGE.read_text()
 

@@ -74,6 +74,7 @@ def test_many_fractional_weights_are_exact_or_certified(first: int, cells: int) 
         test_fractional_weights_are_exact_or_certified(seed, cells)
 
 
+@pytest.mark.cases(8)
 @pytest.mark.parametrize("cells", [4, 1000])
 @pytest.mark.parametrize("seed", range(12))
 def test_fractional_weights_are_exact_or_certified(seed: int, cells: int) -> None:

@@ -182,6 +182,7 @@ def test_reports_of_weighted_summaries_have_intervals(few: bool, monkeypatch: An
     assert report(Ranking(y, s, sample_weight=w)).to_dict()["blocks"][0]["models"][0]["intervals"]["roc_auc"] is None
 
 
+@pytest.mark.slow
 def test_bootstrap_of_a_weighted_summary_is_that_of_its_rows() -> None:
     y, s, w = rows(12, 3000)
     w = w % 3 + 1
@@ -280,6 +281,7 @@ def targets_of(y: Any, p: Any, w: Any = None) -> TargetSummary:
     return summary
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("scale", [1.0, 1e-3, 1e80])
 def test_standard_errors_of_weighted_targets_are_of_squared_weights(scale: float) -> None:
     rng = np.random.default_rng(4)

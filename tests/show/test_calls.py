@@ -78,6 +78,7 @@ def test_each_option_acts_and_is_tested(kind):
     assert [name for name in names if not given & {name, typed_name(name)}] == []
 
 
+@pytest.mark.slow
 def test_report_is_the_commands(tmp_path, capsys):
     path = written(tmp_path, DIGITS)
     result = fastevals.report(path, **REPORT)
@@ -102,6 +103,7 @@ def test_rows_without_a_label_and_rows_with_invalid_scores_are_two_things(tmp_pa
         fastevals.report(path, label="y", score="s", on_missing_label="ignore")
 
 
+@pytest.mark.slow
 def test_report_of_tables():
     wanted = without_data(fastevals.report(dict(DIGITS), **REPORT).to_dict())
     for table in TABLES:
@@ -229,6 +231,7 @@ def test_arguments_of_other_types_of_comparisons(options, message):
         fastevals.compare({name: [0, 1, 0] for name in "abc"}, **options)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("table", TABLES)
 def test_days_and_times_are_text_as_in_a_file(table, tmp_path):
     times = np.repeat(np.array(["2020-01-02", "2020-01-03T12:30"], dtype="M8[us]"), 4)

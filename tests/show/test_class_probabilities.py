@@ -227,6 +227,7 @@ def test_arrays_go_with_data_in_memory(tmp_path: Path) -> None:
             read(data, {"m": P})
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, lambda p: p.tolist()])
 def test_an_array_alone_is_of_one_model(form: Any) -> None:
     y = np.arange(60) % 3

@@ -219,6 +219,7 @@ def test_each_kind_has_outputs() -> None:
     assert {*OUTPUTS} == {*schema.KINDS}
 
 
+@pytest.mark.cases(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", OUTPUTS, ids=lambda kind: kind.__name__)
 def test_json_is_as_the_page_says(kind: Any) -> None:

@@ -67,6 +67,7 @@ def test_twin(seed, degrees, k):
     assert (found.test.values <= found.test.high).all()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])
 def test_scikit_learn(metric):
     rng = np.random.default_rng(0)
@@ -201,6 +202,7 @@ def within_one_standard_error(curve):
     return [bool(abs(each.mean() - folds[best].mean()) <= error) for each in folds]
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("values", [[1, 11, 12, 180], [180, 12, 1, 11], [5]])
 @pytest.mark.parametrize("metric", [MSE, "r2"])
 def test_the_simplest_value_within_one_standard_error(metric, values):

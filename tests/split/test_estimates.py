@@ -55,6 +55,7 @@ def majority(X_train: Any, y_train: Any, X_test: Any) -> Any:
 # Against scikit-learn and twins -------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("splitter", [KFold(5, n_repeats=2, stratified=True, rng=1), SklearnKFold(4)], ids=repr)
 def test_classifiers_as_cross_validate(splitter: Any) -> None:
     names = {

@@ -130,6 +130,7 @@ class Estimator:
         return np.zeros(len(X), dtype=int)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("where", ["fit", "predict"])
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_estimators_and_workers(where: str, n_jobs: int | None) -> None:

@@ -87,6 +87,7 @@ def folds_of(splitter: Any) -> list[Any]:
 # Twins --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(
     "splitter", [KFold(7, rng=0), LeaveOneOut(), theirs.KFold(7)], ids=["ours", "single", "theirs"]

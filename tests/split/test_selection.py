@@ -442,6 +442,7 @@ def test_a_class_that_is_too_small_for_stratified_parts_has_a_remedy(options, me
     assert re.match(message, str(caught.value))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("odd", [ODD_ARRAYS, ODD_SCALARS], ids=["arrays", "scalars"])
 def test_odd_input_works_or_raises_one_clear_line(odd):
     x, y = data(20)
@@ -603,6 +604,7 @@ def pooled(x, y, degree, folds):
     return predicted
 
 
+@pytest.mark.slow
 def test_correction_is_that_of_the_pooled_predictions() -> None:
     x, y = data()
     folds = KFold(4, rng=1)
@@ -618,6 +620,7 @@ def test_correction_is_that_of_the_pooled_predictions() -> None:
     assert "corrected for the choice" in found.table()
 
 
+@pytest.mark.slow
 def test_correction_names_the_candidate_that_folds_chose() -> None:
     x, y = data(40, 3)
     degrees = list(range(1, 9))
@@ -636,6 +639,7 @@ class Degree:
         return "Degree()"
 
 
+@pytest.mark.slow
 def test_correction_tells_candidates_with_the_same_text_apart() -> None:
     x, y = data()
 
@@ -658,6 +662,7 @@ def test_correction_leaves_failed_candidates_out() -> None:
     assert alone.corrected is None
 
 
+@pytest.mark.slow
 def test_correction_of_classes_and_clusters() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))

@@ -133,6 +133,7 @@ def test_cv_of_scikit_learn_by_leave_one_out() -> None:
     assert scores.tolist() == (predicted == Y).tolist()
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", [name for name in GIVEN_GROUPS if name not in ("leave-one-out", "leave-2-out")])
 def test_cv_of_scikit_learn(name: str) -> None:
     splitter, model = SPLITTERS[name], GaussianNB()

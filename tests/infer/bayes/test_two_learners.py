@@ -42,6 +42,7 @@ def test_correlated_t_equals_baycomp(case: dict[str, Any]) -> None:
     assert found.posterior == pytest.approx((case["df"], case["mean"], case["scale"]), rel=1e-9)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("case", FIGURES["signed-rank"], ids=id_of)
 def test_signed_rank_equals_baycomp(case: dict[str, Any]) -> None:
     # baycomp and we have 200,000 draws each: 5 standard errors of the difference; false alarms: 1 in 10^6
@@ -52,6 +53,7 @@ def test_signed_rank_equals_baycomp(case: dict[str, Any]) -> None:
     assert (np.abs(np.array(list(found)) - expected) < 5 * error).all()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("case", FIGURES["hierarchical"], ids=id_of)
 def test_hierarchical_model_equals_baycomp_with_stan(case: dict[str, Any]) -> None:
     found = fe.bayes_hierarchical(results_of(case), rope=case["rope"], n_draws=100_000, rng=0)
@@ -65,6 +67,7 @@ def test_hierarchical_model_equals_baycomp_with_stan(case: dict[str, Any]) -> No
 
 
 # Slow twins -----------------------------------------------------------------------------------------------------------
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("rope", [0.0, 0.01, 0.02])
 @pytest.mark.parametrize("prior", ["rope", "a", "b"])
 def test_mean_shares_of_the_signed_rank_test_follow_from_moments(rope: float, prior: Any) -> None:
@@ -79,6 +82,7 @@ def test_mean_shares_of_the_signed_rank_test_follow_from_moments(rope: float, pr
     assert found.effect == pytest.approx(values.mean(), abs=5 * 0.03 / np.sqrt(100_000))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("n_datasets", "n_folds"), [(2, 10), (4, 10), (6, 5)])
 def test_the_hierarchical_model_equals_a_sum_over_a_grid(n_datasets: int, n_folds: int) -> None:
     rng = np.random.default_rng(5)

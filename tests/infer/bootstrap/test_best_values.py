@@ -168,6 +168,7 @@ def test_the_true_best_is_inside(name):
     assert hits >= stats.binom.ppf(1e-4, 300, 0.95)  # 268; a coverage of 85 % reaches it once in 40 runs
 
 
+@pytest.mark.slow
 def test_the_area_under_the_least_costs_and_the_error_of_calibrated_scores_are_inside():
     """In 120 data sets each, BCa intervals contained the first in 73 % and the second in none."""
     shift, hits = math.sqrt(2) * stats.norm.ppf(0.7), np.zeros(2)

@@ -122,6 +122,7 @@ def test_groups_of_one_class_each_may_be_stratified():
         bootstrap((y, s), "roc_auc", groups=np.arange(30) % 6, stratified=True)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("stratified", [False, True])
 def test_all_draws_of_few_rows(stratified):
     y, s = np.array([0, 1, 1, 0, 1]), np.array([0.1, 0.4, 0.2, 0.4, 0.4])
@@ -267,6 +268,7 @@ def test_alternatives():
     assert ends["greater"].confidence_interval == (low, 1)
 
 
+@pytest.mark.slow
 def test_replicates_do_not_depend_on_their_number_or_on_threads():
     y, s = data()
     groups = np.arange(300) // 3

@@ -36,6 +36,7 @@ def as_function(bins: dict[str, Any]) -> Any:
     return lambda counts: CalibrationCurve.from_counts(counts, **bins).expected_calibration_error
 
 
+@pytest.mark.cases(1)
 @given_bins
 def test_the_value_is_the_twins(bins: dict[str, Any]) -> None:
     asked = metric("ece", **bins)
@@ -66,6 +67,7 @@ def test_each_replicate_is_the_twins(bins: dict[str, Any]) -> None:
         assert value == pytest.approx(error_of(y[rows], p[rows], **bins), rel=1e-12)
 
 
+@pytest.mark.cases(6)
 @given_bins
 @pytest.mark.parametrize(
     "rows", [{}, {"groups": GROUPS}, {"sample_weight": WEIGHTS}], ids=["rows", "groups", "weights"]
@@ -94,6 +96,7 @@ def test_few_cells_that_reach_over_edges_are_not_drawn(bins: dict[str, Any]) -> 
     assert len({*one, *ten}) == 40
 
 
+@pytest.mark.cases(1)
 @given_bins
 def test_permutations_are_all_swaps_of_rows(bins: dict[str, Any]) -> None:
     y, p, q = Y[:8], P[:8].round(1), Q[:8].round(1)

@@ -61,6 +61,7 @@ def check_draws(sample: ClassSample, models: dict[str, Any], y: Any, rows: Any, 
             np.testing.assert_allclose(found[number], expected, rtol=1e-11, atol=1e-13, err_msg=str(each))
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("stratified", [False, True])
 def test_a_draw_is_measured_as_its_copied_rows(tied: bool, stratified: bool) -> None:
@@ -71,6 +72,7 @@ def test_a_draw_is_measured_as_its_copied_rows(tied: bool, stratified: bool) -> 
     check_draws(sample, models, y, order[:, None], None)
 
 
+@pytest.mark.slow
 def test_clusters_and_weights_are_drawn_with_their_rows() -> None:
     y, p = data(90, 3, tied=True)
     groups, weights = np.arange(90) % 30, np.random.default_rng(1).uniform(0.5, 2, 90)
@@ -205,6 +207,7 @@ def test_scores_that_are_no_probabilities_are_refused_where_it_matters() -> None
 # Calibration errors by chance -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_errors_by_chance_are_those_of_labels_drawn_from_the_probabilities() -> None:
     y, p = data(60, 3, tied=True)
     specs = CLASSES.specs(parse_metrics([

@@ -48,6 +48,7 @@ def sample_of(y: Any, models: Any, *, coarse: bool, **design: Any) -> Sample:
     )
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("digits", [None, 1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_changes_are_derivatives(digits: int | None, weighted: bool) -> None:
@@ -70,6 +71,7 @@ def test_changes_are_derivatives(digits: int | None, weighted: bool) -> None:
             assert (values[0] - values[1]) / (2 * step) == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("design", ["rows", "clusters", "weights"])
 def test_replicates_spread_like_those_of_rows(design: str) -> None:
     y, models = data(2400, 3)
@@ -138,6 +140,7 @@ def few_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "RESAMPLES", 299)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.usefixtures("few_rows_are_many", "few_replicates")
 @pytest.mark.parametrize("n_models", [1, 2])
 def test_reports_of_many_rows_draw_groups(n_models: int) -> None:
@@ -166,6 +169,7 @@ def test_gates_of_many_rows_draw_groups() -> None:
     assert [each["outcome"] for each in found.to_dict()["rules"]] == ["pass", "pass", "fail"]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.usefixtures("few_rows_are_many", "few_replicates")
 @pytest.mark.parametrize("clustered", [False, True])
 def test_other_rows_that_are_many_draw_groups(clustered: bool) -> None:

@@ -39,6 +39,7 @@ def settings_of(rows):
     return [Setting(*(row[name] for name in ("scheme", "prevalence", "n", "auc", "decimals"))) for row in rows]
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("setting", [*SMALL, Setting("plain", 0.5, 200, 0.7), Setting("stratified", 0.05, 2000, 0.9)])
 def test_the_intervals_are_those_of_the_public_functions(setting):
     for number in range(4):

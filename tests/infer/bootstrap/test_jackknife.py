@@ -50,6 +50,7 @@ def test_every_form_is_tested():
     assert {sweep.kernel for sweep in sweeps if sweep} == {"sum_by_bin", *FORMS}
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("beside", [[], ["average_precision", "brier_score"]], ids=["alone", "on finer steps"])
 @pytest.mark.parametrize("name", METRICS, ids=str)
 @FEWER
@@ -87,6 +88,7 @@ def slow_acceleration(name, y, s, stratified):
     return cubes / (6 * squares**1.5)
 
 
+@pytest.mark.cases(25)
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize("name", [*VARYING, "ks_statistic", metric("roc_auc", max_fpr=0.3)], ids=str)
 def test_the_acceleration_is_that_of_leaving_out_each_row(name, stratified):

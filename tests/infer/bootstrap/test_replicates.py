@@ -93,6 +93,7 @@ def assert_replicate(
         assert value[0] == expected, each
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -117,6 +118,7 @@ def test_a_replicate_is_ranked_without_sorting(asked, dtype, case, times):
     assert_replicate(asked, case, times)
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("digits", [1, 2, 6])
 @pytest.mark.parametrize("n", [64, 65, 128, 700])
 def test_a_replicate_of_many_steps(n, digits):

@@ -57,6 +57,7 @@ def test_a_bootstrap_of_copies_is_that_of_repeated_rows(pair: Any, metric: str, 
     assert ours[metric].confidence_interval == theirs[metric].confidence_interval
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("interval", [None, "delong", "bootstrap"])
 def test_groups_of_copies_are_those_of_repeated_rows(interval: str | None) -> None:
     groups = np.arange(N) // 12

@@ -209,6 +209,7 @@ def test_as_a_result() -> None:
     assert table["squared_high"][0] == error.squared_interval.high
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_the_same_bits_at_any_number_of_threads(n_threads: int) -> None:
     y, p = rows(300_000, times=1.01)

@@ -90,6 +90,7 @@ def test_a_row_of_weight_zero_does_not_count() -> None:
 QUANTITIES = "total", "savings", "savings_share", "savings_over_all", "savings_over_all_share"
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("case", quick(product(QUANTITIES, [False, True]), ("total", False), ("savings_share", True)))
 def test_standard_errors_are_those_of_a_jackknife(case: tuple[str, bool]) -> None:
     name, is_clustered = case

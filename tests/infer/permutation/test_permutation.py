@@ -287,6 +287,7 @@ def test_scores_at_a_threshold_are_labels(at):
         permutation_test([0, 1, 2], [0, 1, 1], [1, 0, 1], metric("f1", threshold=1))
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(("asked", "kind"), OF_ALL, ids=str)
 def test_same_bits(asked, kind):
     data = outputs(kind, 2000 if kind == "labels" else 200)
@@ -445,6 +446,7 @@ TABLES = {
 }
 
 
+@pytest.mark.cases(10)
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_pairs_that_share_signs_are_as_one_by_one(table, alternative):

@@ -133,6 +133,7 @@ def test_tests_of_the_planned_size_have_the_power(test: str, effect: float) -> N
     assert abs(found.n - expected) <= 2 + 0.1 * expected  # the efficiency of signed ranks is 0.955
 
 
+@pytest.mark.slow
 def test_wilcoxons_test_needs_fewer_data_sets_than_t_if_tails_are_heavy() -> None:
     pilot = pilot_of(stats.t.ppf((np.arange(400) + 0.5) / 400, 2.5))
     t, ranks = (plan_comparison(pilot, test=test, effect=0.6).n for test in ("paired-t", "wilcoxon"))
@@ -143,6 +144,7 @@ def test_wilcoxons_test_needs_fewer_data_sets_than_t_if_tails_are_heavy() -> Non
     assert within_error(share_shown("wilcoxon", drawn), 0.8, 1500, more=0.02)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("test", ["wilcoxon", "permutation"])
 def test_ties_stay_ties(test: str) -> None:
     untied = unit_pilot(100, 0.9)[:, 0]
@@ -165,6 +167,7 @@ def test_seeds() -> None:
 KINDS = {"wilcoxon": 0.4, "sign": 0.7, "paired-t": 0.4, "permutation": 0.4}
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("test", KINDS)
 def test_numbers_are_monotone_and_symmetric(test: str) -> None:
     pilot, effect = unit_pilot(30), KINDS[test]

@@ -32,6 +32,7 @@ def variance(found: SampleSize) -> float:
 # AUC ------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("prevalence", [None, 0.03, 0.9])
 def test_variance_of_an_auc(prevalence: float | None) -> None:
     found = plan_sample_size((Y, SCORES), "roc_auc", width=0.02, prevalence=prevalence)
@@ -143,6 +144,7 @@ def test_variance_of_a_bootstrap(name: str) -> None:
 SPECS: list[Any] = ["average_precision", "brier_score", metric("f1", threshold=0.4), metric("recall", fpr=0.1)]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_the_pilots_own_prevalence_changes_nothing_but_noise(spec: Any) -> None:
     plans = [
@@ -153,6 +155,7 @@ def test_the_pilots_own_prevalence_changes_nothing_but_noise(spec: Any) -> None:
     assert plans[1].pilot_value == pytest.approx(plans[0].pilot_value, abs=1e-3)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_the_pilots_own_prevalence_in_a_difference(spec: Any) -> None:
     models = {"old": 1 / (1 + np.exp(0.7 - OTHER)), "new": PROBABILITIES}

@@ -67,6 +67,7 @@ def twin_of_rows(name):
     return twin(name)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CASES)
 def test_replicates_equal_weighted_calls(name: str) -> None:
     slow, fast = twin_of_rows(name)

@@ -74,6 +74,7 @@ def test_fagerland_lydersen_laake() -> None:
 # Against twins and SciPy ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
 def test_equals_the_twin(method: str, alternative: str) -> None:
     for b in range(13):
@@ -139,6 +140,7 @@ def test_rejected_where_the_interval_leaves_out_one(b: int, c: int, kind: tuple[
     assert found.rejected == (not low <= 1 <= high)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
 def test_a_p_that_is_alpha_does_not_reject(method: str, alternative: str) -> None:
     """At levels where few rows' p-values equal alpha exactly, the interval ends at 1."""
@@ -412,6 +414,7 @@ def test_bad_models(predictions: Any, message: str) -> None:
 # Under the hypothesis -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_size(alpha: float) -> None:
     """Test 20,000 pairs of equally good models on 60 rows; on half of the rows exactly one model is right.

@@ -420,6 +420,7 @@ def test_what_is_refused(arguments: Any, options: dict[str, Any], message: str) 
 # Sign test --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_sign_test_matches_scipy(alternative: str, level: float) -> None:

@@ -82,6 +82,7 @@ def check_numbers(found, expected):
 # Numbers ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_arrays(capsys, folder):
     expected = bias_variance(TRUTH, PREDICTIONS)
     check_numbers(printed_json(capsys, "p.npy", "--truth", "y.npy"), expected)

@@ -293,6 +293,7 @@ def test_a_column_without_a_name_that_is_no_index_is_refused(capsys, tmp_path):
     assert compare_json(capsys, text)["others"] == [""]
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("name", ["Mean", "average", "AVG", "Median", "mean rank", "Avg. rank", "std", "mean ± sd"])
 def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
     file = write(tmp_path, f"{TABLE}{name},1.75,1.5,3\n")
@@ -625,6 +626,7 @@ def written(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_out_of_results(capsys, tmp_path):
     out = tmp_path / "out"
     text = compare(capsys, "--out", out)

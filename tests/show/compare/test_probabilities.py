@@ -89,6 +89,7 @@ def test_differences_are_those_of_compare_rankings(rows: str, capsys: Any) -> No
             assert mine["confidence_interval"] == pytest.approx(list(other.confidence_interval))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("average", "key"), [("macro", "roc_auc"), ("hand_till", "hand_till")])
 def test_tests_are_delongs(average: Any, key: str) -> None:
     made = compared(confidence_level=0.9)
@@ -115,6 +116,7 @@ def test_a_reference_limits_the_pairs() -> None:
     assert made.to_dict()["reference"] == "linear"
 
 
+@pytest.mark.slow
 def test_the_report_has_the_same_numbers() -> None:
     options: Any = {"label": "y", "probabilities": PATTERNS, **FEW}
     made, report = fastevals.compare(FRAME, **options), fastevals.report(FRAME, **options)
@@ -145,6 +147,7 @@ def test_clusters_have_intervals_but_no_test_of_independent_rows(rows: str, caps
 # Inputs ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_columns_arrays_and_float32_agree(rows: str) -> None:
     by_array = compared()
     by_column = fastevals.compare(rows, label="y", probabilities=PATTERNS, **FEW)
@@ -263,6 +266,7 @@ def test_two_models_have_the_conclusion_of_their_test() -> None:
     assert "all equal" not in text
 
 
+@pytest.mark.slow
 def test_pages_markdown_and_folders(rows: str, capsys: Any) -> None:
     markdown = printed(capsys, rows, *GIVEN, "--format", "markdown", "--html", "page.html")
     assert "**DeLong's test of M** all equal: chi-square(2)" in markdown
@@ -293,6 +297,7 @@ def test_rows_are_those_of_the_comparison() -> None:
     assert made.to_frame().equals(made.models.to_frame())
 
 
+@pytest.mark.slow
 def test_many_models_show_the_pairs_of_smallest_p() -> None:
     models = {f"model {k}": probabilities(k / 6) for k in range(11)}
     text = compared(models, n_resamples=19).to_text()

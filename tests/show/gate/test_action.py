@@ -53,6 +53,7 @@ def gated(tmp_path: Path, **inputs: str) -> tuple[int, str, dict[str, str], str]
     return done.returncode, (tmp_path / "summary.md").read_text(), outputs, done.stdout + done.stderr
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("rules", "status", "outcome"),
     [
@@ -76,6 +77,7 @@ def test_the_verdict_is_in_the_summary_and_the_status_is_kept(tmp_path, rules, s
     assert "<html" in (folder / "gate.html").read_text()[:300]
 
 
+@pytest.mark.slow
 def test_options_and_a_file_of_rules(tmp_path) -> None:
     (tmp_path / "gate.toml").write_text("rules = ['roc_auc >= 0.98 by side']\nn_resamples = 99\n")
     found, summary, outputs, _ = gated(tmp_path, rules_file="gate.toml", undecided="pass", options="--pos-label=1")
@@ -83,6 +85,7 @@ def test_options_and_a_file_of_rules(tmp_path) -> None:
     assert "counts as passed" in summary
 
 
+@pytest.mark.slow
 def test_inputs_are_never_run_by_the_shell(tmp_path) -> None:
     found, summary, outputs, log = gated(
         tmp_path, rules="roc_auc >= 0.8 $(touch ran)\n`touch ran`\n'; touch ran; '", label='y"; touch ran; "'
@@ -95,6 +98,7 @@ def test_inputs_are_never_run_by_the_shell(tmp_path) -> None:
     assert not any("${{" in step.get("run", "") for step in STEPS.values())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("data", ["", "-x.csv"])
 def test_data_that_are_not_there(tmp_path, data) -> None:
     found, _, outputs, log = gated(tmp_path, rules="roc_auc >= 0.8", data=data)

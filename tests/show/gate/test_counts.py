@@ -83,6 +83,7 @@ def test_nights_refuse_rates_that_ranges_of_scores_leave_open(tmp_path):
         fastevals.gate(summary(16), rule, nightly=tmp_path / "state.json", night="1", n_resamples=499)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("rule", ["ks >= 0.1", "f1 at best=f1 >= 0.1", "precision at recall=0.5 >= 0.1"])
 def test_maxima_of_counts_are_resampled(path, rule):
     rows = decision(COLUMNS, rule, **ROLES)
@@ -91,6 +92,7 @@ def test_maxima_of_counts_are_resampled(path, rule):
         assert counted.interval == pytest.approx(rows.interval, abs=0.005)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("metric", ["recall", "accuracy", "precision", "f1"])
 def test_differences_from_other_counts_include_what_ranges_leave_open(metric):
     other, options = fastevals.Ranking(Y, np.roll(SCORES, 1)), {"n_resamples": 199, "threshold": BETWEEN}

@@ -347,6 +347,7 @@ def test_other_rows_need_only_the_judged_model():
     assert "new's AUC is not lower than new's in data from Python by more than 0.1" in " ".join(found.to_text().split())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("memory", ["1MB", "100MB"])
 def test_several_files_that_are_scanned_decide_as_rows_in_memory(files, memory):
     rules = [

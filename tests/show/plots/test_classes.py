@@ -34,6 +34,7 @@ def entries(ax: Any) -> list[str]:
     return [text.get_text().split(":")[0] for text in ax.get_legend().get_texts()]
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("name", DRAWN)
 def test_few_classes_all_have_a_colour(name: str) -> None:
     shown = entries(drawn(name, classes(4)))
@@ -41,6 +42,7 @@ def test_few_classes_all_have_a_colour(name: str) -> None:
     assert shown[: len(averages) + 4] == [*averages, "c00", "c01", "c02", "c03"]
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("name", DRAWN)
 def test_of_many_classes_the_ends_have_a_colour(name: str) -> None:
     ax = drawn(name, classes(15))

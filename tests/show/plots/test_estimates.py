@@ -295,6 +295,7 @@ def test_a_corrected_estimate_stands_apart_from_the_mean():
     assert labelled(ax, "_estimate")[0].get_xdata()[0] == 4.5
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("n", [1, 3, 7])
 def test_no_text_covers_another_in_estimates(n):
     rng = np.random.default_rng(0)

@@ -37,6 +37,7 @@ def results_of(k: int, n: int = 20) -> dict[str, np.ndarray]:
     return {name: (base + 0.03 * rng.normal(size=n) + 0.02 * (j % 5)).round(2) for j, name in enumerate(names)}
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("k", SIZES)
 @pytest.mark.parametrize("plot", EACH)
 def test_words_fit(plot: str, k: int) -> None:
@@ -136,6 +137,7 @@ def test_profiles_and_bars_end_where_they_should() -> None:
     assert_allclose([width for _, _, width in parts], [0.5, 0.5] * 2)
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("plot", EACH)
 def test_saved_figures_have_letters_as_journals_want_them(plot: str, tmp_path: Path) -> None:
     ax = EACH[plot](results_of(4), ax=axes())

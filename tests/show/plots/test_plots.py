@@ -74,6 +74,7 @@ def by_name(make, rankings):
 # All pictures -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "plot", quick(ALL, plots.plot_roc, plots.plot_det, plots.plot_calibration, plots.plot_cost_difference)
 )
@@ -221,6 +222,7 @@ UNDEFINED = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 @pytest.mark.parametrize("plot", OF_COUNTS)
 @pytest.mark.parametrize("label", quick([0, 1], 0))
@@ -574,6 +576,7 @@ def outline(shade):
     return set(map(tuple, path.vertices.tolist()))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("curve", BANDED)
 def test_a_band_is_shaded_behind_its_curve(curve, digits):
     plot, ranking = BANDED[curve], fawcett()
@@ -658,6 +661,7 @@ SHARED = {
 }
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("label", SHARED)
 def test_a_reference_is_drawn_where_all_models_share_it_in_one_call_or_many(label):
     plot, make = SHARED[label]
@@ -716,6 +720,7 @@ def test_labels_of_no_name_and_of_huge_numbers():
 # Histograms, matrices and intervals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_histograms_hold_all_rows_of_each_class(weighted):
     rng = np.random.default_rng(3)
@@ -769,6 +774,7 @@ def test_a_confusion_matrix_has_counts_and_shares_of_the_true_class():
             plots.plot_confusion_matrix(value, ax=axes())
 
 
+@pytest.mark.slow
 def test_a_large_confusion_matrix_has_blocks_a_scale_and_a_list_of_errors():
     k, swapped = 100, np.arange(100).reshape(2, 50).T.ravel()  # 0 and 50 are confused, 1 and 51, ...
     counts = np.diag(np.full(k, 90))

@@ -131,6 +131,7 @@ def test_pyplot_is_for_calls_without_axes_alone():
 # Critical difference ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(("layout", "size"), [(None, (8, 6)), ("constrained", (6.4, 4.8))])
 @pytest.mark.parametrize("n_algorithms", [2, 3, 10, 25])
 def test_no_name_covers_another(n_algorithms, layout, size):
@@ -240,6 +241,7 @@ def test_a_ruler_longer_than_the_axis_has_room():
     assert min(ruler[:, 0]) > min(ax.get_xlim())
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("place", [0, 4, 9])
 def test_control(place):
     mean_ranks = nemenyi_test(table(10)).mean_ranks
@@ -281,6 +283,7 @@ def test_unknown_form():
         plot_critical_difference(psnr(), form="bars", ax=axes())
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("result", [psnr(), nemenyi_test(table(10)), nemenyi_test(table(25))])
 def test_ranges_overlap_where_no_difference_is_shown(result):
     ax = plot_critical_difference(result, form="ranges", ax=axes(layout="constrained"))
@@ -419,6 +422,7 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_density_and_where_it_is_rejected(name):
     family, parameters, statistic, alternative, words = CONTINUOUS[name]

@@ -50,6 +50,7 @@ def colors(ax, y):
     return found
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("name", SPLITTERS)
 def test_rows_have_the_colour_of_their_part(name):
     splitter = SPLITTERS[name]

@@ -117,6 +117,7 @@ KINDS = ["frame", "csv", "parquet", "fe", "stream"]
 PAIRS = quick(product(KINDS, repeat=2), ("csv", "fe"), ("fe", "parquet"), ("stream", "frame"))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kinds", PAIRS)
 def test_either_side_may_be_rows_or_counts(kinds: tuple[str, str], tmp_path: Path) -> None:
     own, other = kinds
@@ -147,6 +148,7 @@ def test_either_side_may_be_rows_or_counts(kinds: tuple[str, str], tmp_path: Pat
     assert (told["data"], told["n_samples"], told["n_positives"]) == (name, 300, YESTERDAY["y"].sum())
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("options", [{}, {"by": "g"}, {"frequency_weight": "w"}])
 @pytest.mark.parametrize("memory", quick([300, 300 * (32 + 40) + 1000], 300))  # neither side fits, or only the data do
 def test_files_larger_than_memory_have_the_differences_of_rows(
@@ -174,6 +176,7 @@ def test_cells_of_many_rows_have_nearly_the_intervals_of_rows(monkeypatch: pytes
             assert in_memory[model][name]["interval"] == pytest.approx(each["interval"], abs=0.12)
 
 
+@pytest.mark.slow
 def test_blocks_are_paired_by_value(tmp_path: Path) -> None:
     file = write(YESTERDAY, tmp_path / "b.csv")
     report = fastevals.report(TODAY | {"g": TODAY["g"] + 1}, against=file, by="g", **ROLES)
@@ -315,6 +318,7 @@ def test_what_is_wrong_with_the_other_rows(other: Any, options: dict[str, Any], 
         fastevals.report(TODAY, against=other, **ROLES | options)
 
 
+@pytest.mark.slow
 def test_summaries_are_compared_with_rows_of_their_columns(tmp_path: Path, capsys: Any) -> None:
     counted = summarized(TODAY, tmp_path / "a.fe", "--weight", "w")
     file = write(YESTERDAY, tmp_path / "b.csv")

@@ -55,6 +55,7 @@ def truth(roles: dict[str, Any]) -> str:
     return str(roles.get("label", roles.get("target")))
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("option", [None, "sample_weight", "groups"])
 def test_differences_are_those_of_the_unpaired_bootstrap(kind: str, option: str | None) -> None:
@@ -75,6 +76,7 @@ def test_differences_are_those_of_the_unpaired_bootstrap(kind: str, option: str 
             assert found[name]["pvalue"] == each.pvalue
 
 
+@pytest.mark.slow
 def test_copies_of_rows_are_repeated_rows() -> None:
     repeated = [{name: np.repeat(each, side["w"]) for name, each in side.items()} for side in (TODAY, YESTERDAY)]
     for roles, _ in KINDS.values():
@@ -82,6 +84,7 @@ def test_copies_of_rows_are_repeated_rows() -> None:
         assert of(copies) == of(fastevals.report(repeated[0], against=repeated[1], **roles, **FEW))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_value_is_compared_with_the_same_value(kind: str) -> None:
     roles, _ = KINDS[kind]
@@ -157,6 +160,7 @@ def test_errors_that_one_side_lacks_are_not_compared(monkeypatch: pytest.MonkeyP
     assert "median_absolute_error" not in of(fastevals.report(TODAY, against=YESTERDAY, **roles, **FEW))["a"]
 
 
+@pytest.mark.slow
 def test_large_data_have_fewer_replicates_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     roles, _ = KINDS["numbers"]
     monkeypatch.setattr("fastevals.show.report.intervals.BUDGET_WITHOUT_CELLS", 240 * 2 * 300)

@@ -94,6 +94,7 @@ def test_files_of_any_format_and_division_have_the_same_counts(folder: Path, who
     )
 
 
+@pytest.mark.slow
 def test_values_of_columns_have_blocks_and_their_sum_is_all_rows(folder: Path, whole: Path) -> None:
     summarize(folder / "all.csv", *TWO, "--by", "site", "--out", folder / "by.fe")
     found, rows = report(folder / "by.fe", n_resamples=0), report(FRAME, **CALL, by="site", n_resamples=0)
@@ -151,6 +152,7 @@ def test_exact_numbers_equal_those_of_the_rows_and_bounds_hold_the_others(whole:
                 assert_allclose(found["classes"][name]["values"], each["values"], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_means_predicted_classes_and_areas_of_a_class_have_intervals(whole: Path) -> None:
     own = models(report(whole, n_resamples=999, rng=0))["boost"]
     summary = ClassScoresSummary(NAMES)
@@ -211,6 +213,7 @@ def test_row_weights_give_the_numbers_of_the_rows(folder: Path) -> None:
     assert "AUC and AP of each class have no intervals, because the rows have weights." in own["not_measured"]
 
 
+@pytest.mark.slow
 def test_pages_and_pictures_show_classes(whole: Path, tmp_path: Path) -> None:
     arguments = ["report", str(whole), "--resamples", "99", "--html", str(tmp_path / "page.html"), "--quiet"]
     assert cli.main([*arguments, "--out", str(tmp_path / "out")]) == 0
@@ -247,6 +250,7 @@ def test_summaries_are_compared_with_other_summaries(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_trend_follows_files_of_counts(folder: Path) -> None:
     summarize(folder / "one.parquet", *TWO, "--out", folder / "one.fe")
     summarize(folder / "two.csv", *TWO, "--out", folder / "two.fe")
@@ -282,6 +286,7 @@ def test_rows_that_cannot_be_counted_are_refused(data: Any, options: Any, messag
         report(data, label="y", probabilities="forest_*", approximate=True, **options)
 
 
+@pytest.mark.slow
 def test_extreme_data_are_counted(tmp_path: Path) -> None:
     two = FRAME.assign(y=np.where(CODES == 0, "owl", "cat"))[["y"]]
     p = P["forest"][:, 0]
@@ -336,6 +341,7 @@ def test_files_that_order_their_categories_in_other_ways_are_refused(tmp_path: P
         assert told["blocks"][0]["models"][0]["metrics"]["ranked_probability_score"] > 0
 
 
+@pytest.mark.slow
 def test_files_that_do_not_fit_in_memory_are_counted(folder: Path, whole: Path) -> None:
     options: dict[str, Any] = {**CALL, "n_resamples": 99}
     counted = report(whole, n_resamples=99)["blocks"]
@@ -348,6 +354,7 @@ def test_files_that_do_not_fit_in_memory_are_counted(folder: Path, whole: Path) 
     assert rows["intervals"]["method"] == "BCa"
 
 
+@pytest.mark.slow
 def test_counted_files_are_compared_divided_and_followed(folder: Path) -> None:
     options: dict[str, Any] = {**CALL, "n_resamples": 99, "approximate": True}
     one, two = folder / "one.parquet", folder / "two.csv"

@@ -43,6 +43,7 @@ def picked(page: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_points_are_counts_of_each_class_against_the_rest(weighted: bool) -> None:
     y, models = sample(900, 3)
@@ -61,6 +62,7 @@ def test_points_are_counts_of_each_class_against_the_rest(weighted: bool) -> Non
             assert f"AUC {ranking.roc_auc():.3f}" in block["titles"]["roc"][[*models].index(name)]
 
 
+@pytest.mark.slow
 def test_bins_are_those_of_the_calibration_curve_with_wilsons_interval() -> None:
     y, models = sample(600, 3)
     found = picked(report(y, models, n_resamples=19).to_html())
@@ -137,6 +139,7 @@ def test_values_of_by_share_one_section_of_all_rows() -> None:
     assert sum(int(re.search(r": ([\d,]+) of 300 rows", each)[1]) for each in picked(page)["options"]) == 300  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_only_pages_have_the_section_and_pickles_keep_it() -> None:
     y, models = sample(300, 3)
     found = report(y, models, n_resamples=19)
@@ -156,6 +159,7 @@ def test_bands_are_drawn_with_intervals_only() -> None:
     assert shades == [0, 4]  # macro and micro of two models
 
 
+@pytest.mark.slow
 def test_out_has_a_handful_of_pictures(tmp_path: Path) -> None:
     y, models = sample(200, 12, ("one",))
     lines = [",".join(["y", *(f"p_c{k:02d}" for k in range(12))])]

@@ -58,6 +58,7 @@ def by_name(found: dict[str, Any]) -> dict[str, Any]:
     return {each["name"]: each for each in found["models"]}
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("options", [{}, {"sample_weight": "w"}, {"frequency_weight": "w"}])
 def test_metrics_are_those_of_class_rankings(options: dict[str, Any]) -> None:
     found = by_name(block(**TWO, ordered=True, **options))
@@ -137,6 +138,7 @@ def test_sources_and_orders_of_columns_give_the_same(tmp_path: Path) -> None:
         assert of_models[each["name"]]["metrics"] == pytest.approx(each["metrics"], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_values_of_a_column_are_blocks_and_one_is_compared_with_others() -> None:
     found = fastevals.report(FRAME, **TWO, by="site", n_resamples=99)
     values = found.to_dict()

@@ -175,6 +175,7 @@ def test_copies_are_repeated_rows(capsys, tmp_path, n_users):
     assert weighted["models"] == repeated["models"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("option", "n_users", "why"),
     [
@@ -204,6 +205,7 @@ def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_user
 # Many values ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_many_values_one_by_one(capsys, tmp_path, weight):
     columns = users()
@@ -353,6 +355,7 @@ def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
     assert len(table(text, "fold, lowest")) == 6
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("kind", ["int", "float", "bool", "str"])
 def test_values_of_any_type(capsys, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(over_values, "MOST_BLOCKS", 1)

@@ -407,6 +407,7 @@ def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     assert output["intervals"]["not_drawn"] == why
 
 
+@pytest.mark.slow
 def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     monkeypatch.setattr(intervals, "BUDGET", 1797 * 2 * 39)

@@ -73,6 +73,7 @@ ALL = [
 ]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("door", DOORS)
 def test_each_door_counts_the_same(door: str, tmp_path: Path) -> None:
     for way in WAYS:
@@ -84,6 +85,7 @@ def test_each_door_counts_the_same(door: str, tmp_path: Path) -> None:
         assert [block["n_samples"] for block in found["blocks"]] == [9, 5, 3]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("door", ["csv", "pandas", "stream"])
 def test_each_of_the_three_by_itself(door: str, tmp_path: Path) -> None:
     for way in WAYS:
@@ -105,6 +107,7 @@ def test_each_of_the_three_by_itself(door: str, tmp_path: Path) -> None:
         assert report("g") == [("all", 0, {}), ("a", 0, {}), ("b", 0, {}), (None, 0, {})]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("kind", [{"label": "y"}, {"target": "y"}])
 def test_predictions(kind: dict[str, str], tmp_path: Path) -> None:
     options = {"sample_weight": "w", "by": "g", "n_resamples": 0, "pred": ["p", "q"], **kind, **DROP}
@@ -155,6 +158,7 @@ def test_a_value_that_says_missing_stands_apart() -> None:
     assert heads == ["g = '(missing)'", "g = missing", "g = z", "g = (missing)"]
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     ("values", "expected"),
     [

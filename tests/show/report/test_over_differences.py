@@ -50,6 +50,7 @@ def columns(data: pd.DataFrame, names: str) -> dict[str, Any]:
     return {name: data[name] for name in names}
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("clusters", [None, "patient"])
 def test_differences_are_those_of_compare_groups(clusters: str | None) -> None:
     its = {} if clusters is None else {"clusters": ROWS[clusters]}
@@ -130,6 +131,7 @@ def test_one_scan_says_why_models_are_not_compared(tmp_path: Any) -> None:
     assert "no interval over values of region: DeLong's variance needs the rows" in text
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_predictions_are_compared_by_accuracy_or_squared_error(weight: str | None) -> None:
     rows = ROWS.assign(p=ROWS["a"] > 0.5, q=ROWS["b"] > 0.5, y=Y > 0)

@@ -137,6 +137,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("case", CASES)
 def test_every_report_has_a_page(case: str) -> None:
     data, options = CASES[case]
@@ -169,6 +170,7 @@ def test_a_summary_has_a_page(tmp_path: Path) -> None:
     assert len(embedded(page, "points")["blocks"][0]["models"]) == 2
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text() -> None:
     data = columns(200, n_models=len(HOSTILE))
     named = {"y": data["y"]} | {name: data[f"m{k}"] for k, name in enumerate(HOSTILE)}
@@ -345,6 +347,7 @@ def other(name: str, tmp: Path) -> tuple[Any, str]:
     return result, result.to_html(command="fastevals something")
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_result_has_a_page(name: str, tmp_path: Path) -> None:
     result, page = other(name, tmp_path)
@@ -370,6 +373,7 @@ def test_verdicts_name_what_is_shown_to_differ() -> None:
     assert 'class="first">b is significantly better than a.' in better
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("command", [["compare"], ["bias-variance"]])
 def test_other_commands_write_pages(command: list[str], tmp_path: Path, capsys: Any) -> None:
     page = tmp_path / "page.html"

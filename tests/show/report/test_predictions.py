@@ -132,6 +132,7 @@ def test_intervals_of_classes_are_those_of_one_bootstrap(options: dict[str, str]
     assert pair["metrics"]["accuracy"]["interval"] == pytest.approx(list(difference.confidence_interval))
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("options", [{}, {"sample_weight": "w"}, {"groups": "patient"}])
 def test_intervals_of_numbers_are_those_of_one_bootstrap(options: dict[str, str]) -> None:
     columns = number_columns()

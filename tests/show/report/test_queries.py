@@ -132,6 +132,7 @@ def test_columns_of_one_table_with_judgments_of_another(tmp_path):
         assert one["metrics"] == pytest.approx(other["metrics"])
 
 
+@pytest.mark.slow
 def test_pages_markdown_and_folders(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False)

@@ -281,6 +281,7 @@ def test_column_of_the_chosen_metric_is_shown(capsys):
     assert "kappa" not in report(capsys, *options)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(
     ("label", "note", "undefined", "defined"),
     [
@@ -625,6 +626,7 @@ def pictures(folder):
     return result
 
 
+@pytest.mark.slow
 def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
     out, two = tmp_path / "not there" / "yet", ("--score", "logistic", "--score", "naive_bayes", "--resamples", "99")
     text = report(capsys, *two, "--out", out)

@@ -63,6 +63,7 @@ def alone(rows: pd.DataFrame, **options: Any) -> Any:
     return block[2:]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("options", [SCORES, {"label": "y", "pred": "p", "n_resamples": 0}], ids=["scores", "classes"])
 def test_blocks_are_reports_on_the_rows_of_each_segment(options: dict[str, Any]) -> None:
     each = report(ROWS, **options, **BY)
@@ -86,6 +87,7 @@ def test_a_report_says_which_columns_divide_it() -> None:
     assert (crossed["by"], crossed["cross"], crossed["over"]["values"]) == (["region", "branch"], True, CROSSED)
 
 
+@pytest.mark.slow
 def test_several_columns_are_written_with_their_names() -> None:
     each = report(ROWS, **SCORES, **BY)
     text = each.to_text()
@@ -145,6 +147,7 @@ def test_combinations_with_one_class_are_listed_and_not_measured() -> None:
     assert over["n_samples"][place] == n
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("cross", [False, True], ids=["each", "crossed"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_every_door_gives_the_same_blocks(
@@ -182,6 +185,7 @@ def test_every_door_gives_the_same_blocks(
     assert [block.n_samples for block in twice.blocks] == [2 * block[2] for block in expected]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("cross", [False, True], ids=["each", "crossed"])
 def test_rows_left_out_are_counted_by_segment(cross: bool, tmp_path: Path) -> None:
     rows = ROWS.assign(a=ROWS["a"].mask(np.arange(N) % 40 == 1))

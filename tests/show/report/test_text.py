@@ -90,6 +90,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("asked", ASKED)
 def test_every_line_fits(asked: str) -> None:
     rows = {**ROWS, **CLASSES} if asked == "labels" else ROWS

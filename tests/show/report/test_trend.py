@@ -164,6 +164,7 @@ def test_one_file_or_other_data_without_by_are_errors(files: list[str]) -> None:
         report(day_rows(1), **OPTIONS)
 
 
+@pytest.mark.slow
 def test_a_year_has_a_short_table_and_a_small_page() -> None:
     rows = pd.concat(map(day_rows, DAYS)).reset_index(drop=True)
     day = np.where(rows["day"] == 2, 150, np.arange(len(rows)) % 150)  # day 150 has no signal

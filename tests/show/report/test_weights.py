@@ -51,6 +51,7 @@ def numbers(report: Any) -> dict[str, Any]:
     return {name: values[name] for name in ("over", "blocks", "intervals")}
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("way", quick(WAYS, *(WAYS[k] for k in (0, 2, 3, 5))))
 def test_copies_are_repeated_rows(tmp_path: Path, way: dict[str, Any]) -> None:
     ours = fastevals.report(write(tmp_path, COLUMNS), **ROLES, frequency_weight="w", **way)
@@ -75,6 +76,7 @@ def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) ->
         fastevals.report(COLUMNS, label="y", score="b", frequency_weight="a")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("roles", [{"label": "y", "pred": "c"}, {"target": "a", "pred": "b"}])
 def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
     ours, theirs = (
@@ -155,6 +157,7 @@ def summarized(folder: Path, columns: dict[str, Any], *options: str) -> str:
     return out
 
 
+@pytest.mark.slow
 def test_what_was_counted_knows_weights_from_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copies, repeated = summarized(tmp_path, COLUMNS, "--frequency-weight", "w"), summarized(tmp_path, REPEATED)
     weighted = summarized(tmp_path, COLUMNS, "--weight", "w")

@@ -40,6 +40,7 @@ def blocks_of(data: Any, **options: Any) -> tuple[Any, Any]:
     return report(data, **options, by="day").to_dict()["whole"], alone
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -59,6 +60,7 @@ def test_it_is_the_report_without_by(options: dict[str, Any]) -> None:
     assert whole == alone
 
 
+@pytest.mark.slow
 def test_it_is_in_a_summary_and_in_one_scan(tmp_path: Path) -> None:
     rows, files = tmp_path / "rows.csv", [str(tmp_path / f"{name}.fe") for name in ("days", "alone")]
     ROWS.to_csv(rows, index=False)
@@ -74,6 +76,7 @@ def test_it_is_in_a_summary_and_in_one_scan(tmp_path: Path) -> None:
     assert [pair["metrics"]["roc_auc"]["value"] for pair in against] == [0.0, 0.0]
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("memory", [None, 2000], ids=["in memory", "scans"])
 def test_blocks_of_values_keep_their_numbers(memory: Any) -> None:
     for day, block in zip(["mon", "tue", "wed"], report(ROWS, **SCORES, by="day", memory=memory).blocks, strict=True):
