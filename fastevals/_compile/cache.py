@@ -333,7 +333,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return None
 
     def load_linked(self, arguments: Any, target_context: Any) -> Any:
-        """Load LLVM's code, which kernels link that call this one; None if it must be compiled."""
+        """Load the LLVM code that calling kernels link; None if it must be compiled."""
         codegen = target_context.codegen()
         try:
             name, code, described, signature = pickle.loads(_stored(self._file(arguments, codegen, linked=True)) or b"")
@@ -352,7 +352,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
             self._save(lambda: self._file(sig, data.codegen), data._reduce)
 
     def save_linked(self, arguments: Any, data: Any) -> None:
-        """Store what `load_linked` loads."""
+        """Store the LLVM code for calling kernels."""
 
         def contents() -> tuple[Any, ...]:
             data.fndesc.typemap = data.fndesc.calltypes = None  # may not be picklable, as in CompileResult._reduce

@@ -39,7 +39,7 @@ def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> C
 class _Compile:
     """Compiles a kernel for calls from Python, or for the kernels that call it.
 
-    Callers link it as LLVM's code. They need no machine code and no wrapper for Python, which take a third longer.
+    A caller links LLVM code. It needs no machine code and no wrapper for Python, which would take a tenth longer.
     """
 
     def __init__(self, dispatcher: Any) -> None:
