@@ -240,7 +240,7 @@ def sort_near(keys):
 def sort_piece(source, out, low, high, floats, cells):
     """Write the keys of `source` to `out` in order, by one counting pass, unless there is a cell of many keys.
 
-    There are one to three keys per cell, so keys come near their places; then `sort_near` sorts them. If a cell has more
+    There are one to three keys per cell, so keys come near their places; `sort_near` does the rest. If a cell has more
     than DEEP keys, keys are only in order of their cells. Return the shift to cells and the size of the largest cell.
     `floats` is working memory as long as `source`, or `out` itself, viewed as floats of the same width: the keys are
     sorted as the bits of positive floats, since a minimum of floats takes one instruction. That needs `high` - `low` to
