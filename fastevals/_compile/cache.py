@@ -5,7 +5,8 @@ file, and it stores old code under the new source's name if a package is replace
 no folder is writable or a file is damaged, and without a home folder it runs what it finds in the working folder (numba
 #4032, #4807, #5566). Here a file's name is a hash of bytecode in memory: the bytecode of the kernel and of all
 kernels that it calls, with the constants that they read. No source is read, so kernels in a zip file or without sources
-are cached, too. If anything is wrong with a file, the kernel is compiled again.
+are cached, too. If anything is wrong with a file, the kernel is compiled again. A file holds machine code, to be called
+from Python, or (with a tilde in its name) LLVM code, which kernels link that call this one.
 """
 
 from __future__ import annotations
@@ -348,8 +349,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store the code compiled for a signature, unless a kernel's bytecode or constants have changed since."""
-        if not data.library.has_dynamic_globals:
-            self._save(lambda: self._file(sig, data.codegen), data._reduce)
+        self._save(data, lambda: self._file(sig, data.codegen), data._reduce)
 
     def save_linked(self, arguments: Any, data: Any) -> None:
         """Store the LLVM code for calling kernels."""
@@ -358,11 +358,11 @@ class KernelCache(NullCache):  # type: ignore[misc]
             data.fndesc.typemap = data.fndesc.calltypes = None  # may not be picklable, as in CompileResult._reduce
             return data.library.name, data.library._get_module_for_linking().as_bitcode(), data.fndesc, data.signature
 
-        self._save(lambda: self._file(arguments, data.library.codegen, linked=True), contents)
+        self._save(data, lambda: self._file(arguments, data.library.codegen, linked=True), contents)
 
-    def _save(self, file: Callable[[], str], contents: Callable[[], Any]) -> None:
+    def _save(self, data: Any, file: Callable[[], str], contents: Callable[[], Any]) -> None:
         try:
-            if self._fingerprints() != self._fingerprints(again=True):
+            if data.library.has_dynamic_globals or self._fingerprints() != self._fingerprints(again=True):
                 return
             name = file()
             payload = pickle.dumps(contents(), protocol=pickle.HIGHEST_PROTOCOL)

@@ -55,7 +55,10 @@ class ErrorsAroundMedian(NamedTuple):
 
 
 def empty_outside(weighted: bool) -> NDArray[Any]:
-    """Return zeros to which a kernel adds the numbers, or weights, of the errors outside a bracket."""
+    """Return zeros to which a kernel adds the numbers, or weights, of the errors outside a bracket.
+
+    Both have two dimensions, because a kernel compiles its branches for numbers and for weights with either array.
+    """
     return np.zeros((5, 2)) if weighted else np.zeros((3, 1), dtype=np.int64)
 
 
