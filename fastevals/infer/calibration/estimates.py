@@ -26,7 +26,8 @@ from fastevals.infer.calibration.calibrations import (
     limits,
     log_limits,
 )
-from fastevals.infer.calibration.forecasts import Block, Forecasts
+from fastevals.infer.calibration.condensing import condense, is_smooth
+from fastevals.infer.calibration.forecasts import Block, CountedForecasts, Forecasts
 from fastevals.infer.significance.decision import Compared, build_result, normal_margins
 from fastevals.results import NOWHERE, Null, SignificanceResult, check_confidence_level
 
@@ -36,6 +37,7 @@ MOST_STEPS = 100  # of Newton's method, which usually needs 5 to 8
 SMALL_STEP = 1e-8  # relative to the line: after a smaller step, the error is about the square of it
 LARGEST_MOVE = 30.0  # of log-odds in a step
 LEAST_INFORMATION = 1e-200  # below it, a step is not along the exact direction
+MANY_ENTRIES = 1 << 18  # distinct probabilities, from which on condensing takes less time than it saves
 THINNING = 16  # with many entries, one of so many is enough to come close to the line
 LEAST_DEGREES = 0.5  # of freedom, below which an estimate has no interval
 LEAST_SPREAD = 1e-10  # of log-odds: within a smaller spread no slope can be told from rounding
@@ -84,12 +86,15 @@ class Totals:
     def of(cls, forecasts: Forecasts, n_models: int) -> list[Totals]:
         """Add up the rows of each model."""
         parts = forecasts.sweep(lambda block: [_totals_of(block, k) for k in range(n_models)])
-        return [cls._joined([part[k] for part in parts]) for k in range(n_models)]
+        return [cls._joined([part[k] for part in parts], forecasts.is_weighted) for k in range(n_models)]
 
     @classmethod
-    def _joined(cls, parts: list[tuple[Floats, Floats, Floats]]) -> Totals:
-        sums, lowest, highest = (np.stack(each) for each in zip(*parts, strict=True))
-        rows, weight, squares, inner, inner_squares, variances, *others = sums.sum(axis=0)
+    def _joined(cls, parts: list[tuple[Floats, Floats, Floats]], is_weighted: bool) -> Totals:
+        stacked, lowest, highest = (np.stack(each) for each in zip(*parts, strict=True))
+        sums = stacked.sum(axis=0)
+        if not is_weighted:
+            sums[:5] = np.round(sums[:5])  # numbers of rows, also of parts of rows
+        rows, weight, squares, inner, inner_squares, variances, *others = sums
         (predicted, excess), (log_odds, contradictions) = others
         total = float(inner.sum())
         effective, inner = (
@@ -303,6 +308,10 @@ class Model(NamedTuple):
             log_ratio = np.log(self.totals.predicted / observed) if observed and self.totals.predicted else np.nan
         return np.array([log_ratio, intercept, line.slope, line.intercept - line.slope * line.center])
 
+    def is_smooth(self) -> bool:
+        """Return whether condensed forecasts have these sums and fits."""
+        return is_smooth(self.totals.lowest.min(), self.totals.highest.max(), self.line.slope)
+
 
 class Spread(NamedTuple):
     """The sampling distribution of the estimates.
@@ -435,13 +444,23 @@ class Settings(NamedTuple):
 
 def measure(forecasts: Forecasts, names: list[Any], settings: Settings) -> tuple[list[Calibration], Spread]:
     """Return the calibration of each model, and the joint distribution of their estimates."""
-    totals = Totals.of(forecasts, len(names))
-    models = [Model(each, *fit_both(forecasts, each, k)) for k, each in enumerate(totals)]
-    spread = spread_of(forecasts, models)
+    few = forecasts
+    if isinstance(forecasts, CountedForecasts) and not forecasts.is_weighted and forecasts.size >= MANY_ENTRIES:
+        few = condense(forecasts)
+    models = _fit(few, len(names))
+    if few is not forecasts and not all(model.is_smooth() for model in models):
+        few = forecasts
+        models = _fit(few, len(names))
+    spread = spread_of(few, models)
     found = []
     for k, (name, model) in enumerate(zip(names, models, strict=True)):
         found.append(_calibration(name, forecasts.model(k), model, spread, k, settings))
     return found, spread
+
+
+def _fit(forecasts: Forecasts, n_models: int) -> list[Model]:
+    """Return the sums and fits of each model."""
+    return [Model(each, *fit_both(forecasts, each, k)) for k, each in enumerate(Totals.of(forecasts, n_models))]
 
 
 def _calibration(
