@@ -279,8 +279,16 @@ def test_counts_of_cells_are_poisson() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
-@pytest.mark.parametrize("kind", ["prob", "fraud", "ties", "normal"])
-@pytest.mark.parametrize("point", [{"best": "f1"}, {"best": "matthews"}, {"threshold": 0.25}])
+@pytest.mark.parametrize(
+    ("kind", "point"),
+    [
+        ("prob", {"best": "f1"}),
+        ("fraud", {"best": "matthews"}),
+        ("ties", {"threshold": 0.25}),
+        ("ties", {"best": "f1"}),
+        ("normal", {"best": "matthews"}),
+    ],
+)
 def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: Any) -> None:
     """Within 3 %, plus the replicates' uncertainty: 2 % of a standard error, 3 % of a simultaneous width.
 
