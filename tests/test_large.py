@@ -50,7 +50,7 @@ def test_an_unweighted_auc_takes_ten_bytes_a_row(make, threads):
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, 10**7), make(rng.random(10**7))
     with num_threads(threads):
-        Ranking(labels[:100_000], scores[:100_000]).roc_auc()  # imports, and compiles
+        Ranking(labels[:300_000], scores[:300_000]).roc_auc()  # imports, and compiles
         _memory._kept.clear()
         tracemalloc.start()
         try:

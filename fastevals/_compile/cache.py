@@ -238,7 +238,7 @@ def _read(path: Path) -> bytes | None:
                 or _not_ours(status)
             ):
                 return None
-            stored = file.read(FILE_BYTES)
+            stored = file.read(status.st_size)
     except OSError:
         return None
     checksum, payload = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
