@@ -634,7 +634,7 @@ def report(
         model minus the reference, and intervals and p-values of differences are simultaneous over these pairs only. By
         default all pairs of models are compared.
     n_resamples : int, optional
-        Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 500 million draws (rows x models x
+        Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 1 billion draws (rows x models x
         replicates) per report; blocks that are too large for it resample cells of rows.
     confidence_level : float in (0, 1)
         Level of each interval; for differences, joint level of all intervals in a metric.

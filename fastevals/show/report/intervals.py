@@ -40,7 +40,7 @@ CELLS_COLUMNS = columns_of("scores", of="cells")
 RESAMPLES = 1999
 # Rows x models x replicates that are drawn by default, at 7 ns of CPU each. Larger data resample cells, which takes a
 # few seconds for any number of rows, and intervals keep their widths to about 3 % (`python -m benches.cell_widths`).
-BUDGET = 500_000_000
+BUDGET = 1_000_000_000
 BUDGET_WITHOUT_CELLS = 12_000_000_000  # of clusters, of costs that differ by row, and of predictions
 REPLICATES_IN_TREND, FEWEST_IN_TREND = 75_000, 199  # bootstrap replicates of all values of a trend; of each
 REPLICATES_OF_CLASSES = 40_000  # of all rankings of a class against the rest, in cells: 0.4 ms of CPU each

@@ -152,7 +152,7 @@ class ReportOptions:
         these pairs only. By default all pairs of models are compared.""")
     n_resamples: int | None = RESAMPLES.field(
         help="bootstrap replicates (1999); 0: no intervals",
-        doc="""int, optional: Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 500 million draws
+        doc="""int, optional: Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 1 billion draws
         (rows x models x replicates) per report; blocks that are too large for it resample cells of rows.""")
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of the intervals (0.95)",

@@ -417,8 +417,8 @@ def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     assert "not resampled" not in report(capsys, "--by", "fold", *TWO)
 
 
-def test_default_budget_is_enough_for_80_000_rows_of_three_models_or_two_million_in_clusters():
-    for has_cells, least in ((True, 80_000), (False, 2_000_000)):
+def test_default_budget_is_enough_for_160_000_rows_of_three_models_or_two_million_in_clusters():
+    for has_cells, least in ((True, 160_000), (False, 2_000_000)):
         plan = as_plan(None, 0.95, 0, has_cells=has_cells)
         assert least <= plan.for_blocks([10**7], 3).most_drawn < 1.1 * least
 
