@@ -219,7 +219,7 @@ def _is_theirs(module: ModuleType) -> bool:
 def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]]:
     """Yield, from all modules, the globals that refer to the objects with these ids."""
     for module in {id(each): each for each in [*sys.modules.values()]}.values():
-        if isinstance(module, ModuleType):
+        if issubclass(type(module), ModuleType):  # cffi's libraries call themselves modules, but have no names
             names = object.__getattribute__(module, "__dict__")  # read directly, so as not to load a lazy module
             for name, value in [*names.items()]:
                 if id(value) in ids:

@@ -158,6 +158,17 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     return make
 
 
+def test_what_only_calls_itself_a_module_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Library:  # as cffi's
+        __slots__ = ()
+        __class__ = types.ModuleType  # type: ignore[assignment]
+
+    assert isinstance(Library(), types.ModuleType)
+    monkeypatch.setitem(sys.modules, "a_library", Library())
+    with metrics.in_place():
+        assert is_ours(sklearn.metrics.f1_score)
+
+
 def test_what_is_imported_in_between(module: Any) -> None:
     original = sklearn.metrics.f1_score
     with metrics.in_place():
