@@ -1,8 +1,8 @@
-"""Many forecasts as few: entries whose sums of smooth functions are those of the rows.
+"""Replace millions of forecasts by some thousands that give the same sums.
 
-Log-odds are cut into cells. The rows of a cell and class become two entries by Gauss quadrature: their number and the
-first three moments of their probabilities stay the same. What estimates add up changes so little within a cell that the
-rest is less than rounding, where `is_smooth` says so.
+Log-odds are divided into narrow cells. Two entries replace the rows of each cell and class: they have the same number
+of rows, and the same first three moments of the probability (Gauss quadrature). The functions that estimates add up are
+nearly cubic within a cell, so their sums agree to rounding. `is_smooth` checks that the cells are narrow enough.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def condense(forecasts: CountedForecasts) -> Forecasts:
 
 
 def is_smooth(lowest: float, highest: float, slope: float) -> bool:
-    """Return whether a line with this slope, and one of slope 1, change little within a cell of these log-odds."""
+    """Return whether cells of these log-odds are narrow enough for a line with this slope, and for one of slope 1."""
     low, high = np.clip([lowest, highest], *_log_odds(np.array(CONDENSED)))
     return bool((high - low) * max(abs(slope), 1.0) <= N_CELLS * WIDEST_CELL)
 

@@ -196,7 +196,7 @@ class RowForecasts(Forecasts):
     positive : ndarray of bool of shape (n_rows,)
         Whether the row is positive.
     weights, copies : ndarray of shape (n_rows,), or None
-        Weight, or number of copies, of each row, above zero.
+        Weight, or number of copies, of each row, above zero. Condensed forecasts have fractions of copies.
     clusters : ndarray of int of shape (n_rows,), or None
         Numbers of the clusters, below `n_clusters`.
     """
@@ -204,7 +204,7 @@ class RowForecasts(Forecasts):
     p: tuple[Floats, ...]
     positive: NDArray[np.bool_]
     weights: Floats | None
-    copies: NDArray[np.int64] | None
+    copies: NDArray[np.int64] | Floats | None
     clusters: NDArray[Any] | None
 
     @classmethod
