@@ -38,7 +38,7 @@ def has_tests(file: Path) -> bool:
 
 def work_of(file: Path) -> float:
     """Estimate how long the tests of a file take, from its size."""
-    return file.stat().st_size / (1 if file.name.startswith("test_") else 3)  # examples take less of their file
+    return file.stat().st_size / (1 if file.name.startswith("test_") else 6)  # examples take less of their file
 
 
 def shares(places: Sequence[Path], n: int) -> list[list[str]]:

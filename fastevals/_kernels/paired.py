@@ -151,14 +151,26 @@ def factorize(covariance, factor, order):
 
 @kernel
 def draw_with_factor(normal, factor, order, draws):
-    """Turn independent normal numbers, of shape (n_draws, rank), into draws with the covariance that was factorized."""
-    sums = np.empty(order.size)
-    for d in range(normal.shape[0]):
-        sums[:] = 0.0
-        for k in range(normal.shape[1]):
-            value = normal[d, k]
-            row = factor[k]
-            for i in range(k, sums.size):
-                sums[i] += value * row[i]
-        for i in range(sums.size):
-            draws[d, order[i]] = sums[i]
+    """Turn independent normal numbers, of shape (n_draws, rank), into draws with the covariance that was factorized.
+
+    Two draws at a time are summed over two rows of the factor, as reading these takes longest. The factor has one row
+    more than columns, and its rows from `rank` on are 0.
+    """
+    n, rank = order.size, normal.shape[1]
+    sums = np.empty((2, n))
+    of_a, of_b = sums[0], sums[1]
+    for start in range(0, normal.shape[0], 2):
+        a, b = normal[start], normal[min(start + 1, normal.shape[0] - 1)]
+        for i in range(n):
+            of_a[i] = of_b[i] = 0.0
+        for k in range(0, rank, 2):
+            more = min(k + 1, rank - 1)
+            first, second = factor[k], factor[k + 1]
+            a1, a2, b1, b2 = a[k], a[more], b[k], b[more]
+            for i in range(k, n):
+                x, y = first[i], second[i]
+                of_a[i] = of_a[i] + a1 * x + a2 * y
+                of_b[i] = of_b[i] + b1 * x + b2 * y
+        for j in range(min(2, normal.shape[0] - start)):
+            for i in range(n):
+                draws[start + j, order[i]] = sums[j, i]

@@ -557,7 +557,7 @@ def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> F
     draws = np.full((n_draws, len(flat)), np.nan)
     if part.any():
         n = int(np.count_nonzero(part))
-        factor, order, drawn = np.zeros((n, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
+        factor, order, drawn = np.zeros((n + 1, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
         rank = factorize(np.ascontiguousarray(flat[np.ix_(part, part)]), factor, order)
         normal = rng.standard_normal((n_draws, rank))
         rows = [slice(start, start + DRAWS_PER_TASK) for start in range(0, n_draws, DRAWS_PER_TASK)]

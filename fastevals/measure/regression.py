@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import blocks, chunks, run
+from fastevals._execution import blocks, chunks, get_num_threads, num_threads, run
 from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH_ROWS, SUMS, merge_sums, read_rows
 from fastevals._options import check_number, warn_undefined
@@ -431,7 +431,8 @@ def _read_rows(
         return sums, ErrorsAroundMedian(outside, inside[:n_inside].copy(), inside_weights)
 
     items = [(model, part) for part in parts for model in range(len(predictions))]  # in this order, targets stay cached
-    results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
+    with num_threads(get_num_threads() if len(parts) > 1 else 1):  # a thread for few rows takes longer than they do
+        results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
     by_model = [results[i :: len(predictions)] for i in range(len(predictions))]
     totals = np.zeros((len(predictions), SUMS, 2))
     for total, group in zip(totals, by_model, strict=True):
