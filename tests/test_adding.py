@@ -66,6 +66,7 @@ class Copy:
         """Run a command in the copy, by which its own package is imported, and return what it printed."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = os.environ | {"PATH": path, "PYTHONPATH": str(self.root), "PYTEST_ADDOPTS": "-n 0"}
+        environment["MYPY_CACHE_DIR"] = str(self.root.parents[1] / "mypy")  # of all copies
         environment.pop("FASTEVALS_TEST_UNTIL", None)
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{command[-1]}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"

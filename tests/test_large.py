@@ -62,9 +62,9 @@ def test_an_unweighted_auc_takes_ten_bytes_a_row(make, threads):
     assert peak <= 10 * labels.size
 
 
-def test_twenty_thousand_tied_cases_agree_with_scikit_learn():
+def test_five_thousand_tied_cases_agree_with_scikit_learn():
     rng = np.random.default_rng(7)
-    for _ in range(20_000):
+    for _ in range(5_000):
         n = int(rng.integers(2, 40))
         labels = rng.integers(0, 2, n)
         labels[:2] = 0, 1

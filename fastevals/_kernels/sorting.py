@@ -12,7 +12,7 @@ DEEP = 32  # cells with more keys are sorted on their own instead of by insertio
 CELLS = 1 << 15  # cells that suffice for any number of keys
 FEW_CELLS = 64  # cells that can be filled while a core has the addresses of their memory pages in cache
 MUCH = 8  # a cell with more than 1 / MUCH of the keys is large
-PIECE_ROWS = 1 << 14  # most keys that are sorted in one go, so that they stay in a core's cache
+PIECE_ROWS = 1 << 15  # most keys that are sorted in one go, so that they stay in a core's cache
 JOINED_ROWS = 1 << 11  # small neighbouring pieces are joined up to this number of keys
 LEAST_NORMAL = np.uint64(1 << 52)  # the bits of the smallest normal float
 LEAST_SHORT_NORMAL = np.uint64(1 << 23)  # the bits of the smallest normal float32
@@ -218,6 +218,24 @@ def merge_fours(keys):
 
 
 @kernel
+def sort_ordered(keys):
+    """Return whether the keys were in ascending order, or in descending order; the latter are reversed."""
+    m = keys.size
+    i = 1
+    while i < m and keys[i - 1] <= keys[i]:
+        i += 1
+    if i == m:
+        return True
+    i = 1
+    while i < m and keys[i - 1] >= keys[i]:
+        i += 1
+    if i == m:
+        for k in range(m // 2):
+            keys[k], keys[m - 1 - k] = keys[m - 1 - k], keys[k]
+    return i == m
+
+
+@kernel
 def sort_near(keys):
     """Sort keys that are near their places.
 
@@ -308,6 +326,8 @@ def sort_bits(keys, floats, cells):
     m = keys.size
     if m <= INSERTED_ROWS:
         insert_from(keys, 1)
+        return
+    if sort_ordered(keys):
         return
     low, high = range_of(keys)
     if high - low <= np.uint64(1):  # rows of one score, in two classes

@@ -23,6 +23,7 @@ from fastevals._kernels.sorting import (
     sort_eights,
     sort_keys,
     sort_near,
+    sort_ordered,
     sort_pairs,
 )
 from fastevals.counting import ordering
@@ -377,7 +378,7 @@ def test_keys_near_their_places_are_sorted(n, away):
 
 
 @pytest.mark.parametrize("name", KEYS)
-@pytest.mark.parametrize("n", [1, 2, 24, 25, 26, 27, 28, 33, 1000, PIECE_ROWS, PIECE_ROWS + 1, 50_000])
+@pytest.mark.parametrize("n", [1, 2, 24, 25, 26, 27, 28, 33, 1000, PIECE_ROWS, PIECE_ROWS + 1, 90_000])
 def test_keys_are_sorted(name, n):
     drawn = KEYS[name](np.random.default_rng(n), n)
     expected = np.sort(drawn)
@@ -385,6 +386,22 @@ def test_keys_are_sorted(name, n):
         keys = drawn.copy()
         sort_keys(keys, np.empty_like(keys), np.empty(n_cells, dtype=np.int32))
         np.testing.assert_array_equal(keys, expected, err_msg=f"{n_cells} cells")
+
+
+@pytest.mark.parametrize("n", [25, 1000])
+def test_keys_in_either_order_are_seen(n):
+    ascending = np.sort(np.random.default_rng(n).integers(0, n // 2, n)).astype(np.uint64)
+    for keys in (ascending.copy(), ascending[::-1].copy(), np.full(n, 7, np.uint64)):
+        expected = np.sort(keys)
+        assert sort_ordered(keys)
+        np.testing.assert_array_equal(keys, expected)
+    for order in (np.arange(n, dtype=np.uint64), np.arange(n, dtype=np.uint64)[::-1]):
+        for i in (0, n // 2, n - 2):
+            given = order.copy()
+            given[[i, i + 1]] = given[[i + 1, i]]
+            keys = given.copy()
+            assert not sort_ordered(keys)
+            np.testing.assert_array_equal(keys, given)
 
 
 @pytest.mark.parametrize("name", KEYS)
